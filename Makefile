@@ -1,0 +1,50 @@
+# Every target sets up what it needs. Set-up is a stamp file that is newer than
+# pyproject.toml and constraints.txt, so it is skipped when nothing has changed.
+PYTHON ?= python3
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
+GROUND := pyproject.toml constraints.txt
+
+.PHONY: demo test check format bench docs coverage clean
+
+demo: .venv/demo.stamp  ## compare the losses on the two shipped tables
+	$(BIN)/python examples/demo.py
+
+test: .venv/test.stamp  ## all tests and doctests
+	$(BIN)/python -m pytest -n 2 $(ARGS)
+
+coverage: .venv/test.stamp  ## the same with line and branch coverage
+	$(BIN)/python -m pytest -n 2 --cov --cov-report=term $(ARGS)
+
+check: .venv/check.stamp  ## format, lint, types; changes nothing
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+format: .venv/check.stamp  ## mend format and lint
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: .venv/test.stamp  ## time and memory against plain cross entropy
+	$(BIN)/python -m benchmarks
+
+.venv/base.stamp: $(GROUND)
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip --disable-pip-version-check install --quiet --upgrade pip
+	$(PIP) --editable .
+	touch $@
+
+.venv/demo.stamp: .venv/base.stamp
+	$(PIP) --editable '.[cli]'
+	touch $@
+
+.venv/test.stamp: .venv/demo.stamp
+	$(PIP) --group test
+	touch $@
+
+.venv/check.stamp: .venv/test.stamp
+	$(PIP) --group check
+	touch $@
+
+clean:  ## remove the environment and every cache
+	rm -rf .venv build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage

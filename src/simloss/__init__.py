@@ -1,0 +1,49 @@
+"""Losses and similarities for classifiers whose mistakes are not equally bad.
+
+Names load when they are first used, so that ``import simloss`` costs nothing
+and a command's ``--help`` need not wait for torch.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from . import data as data
+    from . import similarity as similarity
+    from .loss import ProperSimLoss as ProperSimLoss
+    from .loss import SimLoss as SimLoss
+    from .loss import SoftTargetLoss as SoftTargetLoss
+    from .loss import proper_sim_loss as proper_sim_loss
+    from .loss import sim_loss as sim_loss
+    from .loss import soft_target_loss as soft_target_loss
+    from .similarity import Similarity as Similarity
+
+__version__ = "0.1.0"
+
+# Public name -> the module that holds it; a module stands for itself.
+_HOMES = {
+    "ProperSimLoss": ".loss",
+    "SimLoss": ".loss",
+    "Similarity": ".similarity",
+    "SoftTargetLoss": ".loss",
+    "data": ".data",
+    "proper_sim_loss": ".loss",
+    "sim_loss": ".loss",
+    "similarity": ".similarity",
+    "soft_target_loss": ".loss",
+}
+
+__all__ = sorted(_HOMES)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'simloss' has no attribute {name!r}")
+    home = import_module(_HOMES[name], __name__)
+    value = home if _HOMES[name] == f".{name}" else getattr(home, name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

@@ -1,0 +1,281 @@
+"""Every check of a user's input, and the wording of every error.
+
+One template: the name, the rule, what came, and the remedy where it is known.
+Checks of *values* happen only where they are free of side effects: on the CPU,
+outside ``torch.compile`` and ``torch.func``. They never make a device wait.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+REDUCTIONS = ("none", "mean", "sum")
+
+# A diagonal or a row sum may be off by rounding, not by more.
+ROUNDING = 1e-5
+
+
+def values_can_be_read(tensor: Tensor) -> bool:
+    """Whether looking at the values of `tensor` is free: no device sync, no trace, no transform."""
+    return (
+        type(tensor) in (Tensor, torch.nn.Parameter)
+        and tensor.device.type == "cpu"
+        and not torch.compiler.is_compiling()
+        and not torch._C._are_functorch_transforms_active()
+    )
+
+
+def fraction(name: str, value: float) -> float:
+    """A number in [0, 1): `r`, `lower_bound`."""
+    value = real(name, value)
+    if not 0.0 <= value < 1.0:
+        raise ValueError(f"`{name}` must be in [0, 1), but got {value}.")
+    return value
+
+
+def share(name: str, value: float) -> float:
+    """A number in [0, 1]: `label_smoothing`, `cross_entropy_share`."""
+    value = real(name, value)
+    if not 0.0 <= value <= 1.0:
+        raise ValueError(f"`{name}` must be in [0, 1], but got {value}.")
+    return value
+
+
+def positive(name: str, value: float) -> float:
+    """A finite number above 0: `temperature`, `scale`."""
+    value = real(name, value)
+    if not 0.0 < value < float("inf"):
+        raise ValueError(f"`{name}` must be a finite number above 0, but got {value}.")
+    return value
+
+
+def real(name: str, value: Any) -> float:
+    """A plain number, also one in a 0-d array or tensor."""
+    if isinstance(value, (bool, str)):
+        raise TypeError(f"`{name}` must be a number, but got {value!r}.")
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise TypeError(f"`{name}` must be a number, but got {value!r}.") from None
+
+
+def class_count(name: str, value: int) -> int:
+    """A number of classes."""
+    if isinstance(value, bool) or not isinstance(value, int):
+        try:
+            whole = int(value) if not isinstance(value, (bool, str)) else None
+        except (TypeError, ValueError):
+            whole = None
+        if whole is None or whole != value:
+            raise TypeError(f"`{name}` must be a whole number, but got {value!r}.")
+        value = whole
+    if value < 1:
+        raise ValueError(f"`{name}` must be at least 1, but got {value}.")
+    return value
+
+
+def choice(name: str, value: str, allowed: Sequence[str]) -> str:
+    """One of a few words."""
+    if value not in allowed:
+        words = ", ".join(repr(word) for word in allowed)
+        raise ValueError(f"`{name}` must be one of {words}, but got {value!r}.")
+    return value
+
+
+def class_names(names: Sequence[str] | None, num_classes: int) -> tuple[str, ...] | None:
+    """One distinct name a class, or none at all."""
+    if names is None:
+        return None
+    if isinstance(names, str):
+        raise TypeError(f"`names` must be a list of {num_classes} names, but got {names!r}.")
+    names = tuple(str(name) for name in names)
+    if len(names) != num_classes:
+        raise ValueError(
+            f"`names` must hold one name for each of the {num_classes} classes, "
+            f"but got {len(names)} names."
+        )
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise ValueError(f"`names` must be distinct, but {name!r} stands there twice.")
+        seen.add(name)
+    return names
+
+
+def float_tensor(name: str, value: Any) -> Tensor:
+    """A tensor of float32 or wider from a tensor, an array or nested lists.
+
+    Numbers that come as lists or integers become float64, so that nothing is lost.
+    """
+    if not isinstance(value, Tensor):
+        try:
+            value = torch.as_tensor(value, dtype=None if hasattr(value, "dtype") else torch.float64)
+        except (TypeError, ValueError, RuntimeError) as error:
+            raise TypeError(
+                f"`{name}` must be a tensor, an array or nested lists of numbers, "
+                f"but got {type(value).__name__}: {error}."
+            ) from None
+    if value.is_complex():
+        raise TypeError(f"`{name}` must hold real numbers, but got {_kind(value)}.")
+    if not value.is_floating_point():
+        return value.double()
+    return value.float() if value.itemsize < 4 else value
+
+
+def square(name: str, matrix: Tensor) -> None:
+    """Shape (C, C)."""
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.shape[0] == 0:
+        raise ValueError(
+            f"`{name}` must be square, one row and one column a class, "
+            f"but got shape {tuple(matrix.shape)}."
+        )
+
+
+def similarity_values(matrix: Tensor, kind: str) -> None:
+    """Entries in [0, 1]; diagonal 1 for a similarity, rows that sum to 1 for probabilities."""
+    if not values_can_be_read(matrix):
+        return
+    matrix = matrix.detach()
+    for broken, what in (
+        (matrix.isnan(), "not be NaN"),
+        (matrix < 0, "be at least 0"),
+        (matrix > 1, "be at most 1"),
+    ):
+        if bool(broken.any()):
+            row, column = (int(i) for i in broken.nonzero()[0])
+            raise ValueError(
+                f"`similarity` must {what}, but got {matrix[row, column].item():.6g} "
+                f"in row {row}, column {column}."
+            )
+    if kind == "similarity":
+        diagonal = matrix.diagonal()
+        wrong = (diagonal - 1).abs() > ROUNDING
+        if bool(wrong.any()):
+            at = int(wrong.nonzero()[0])
+            raise ValueError(
+                f"`similarity` must have 1 on its diagonal, but got {diagonal[at].item():.6g} "
+                f"at class {at}; if its rows are probabilities, say kind='probability'."
+            )
+    else:
+        sums = matrix.sum(1)
+        wrong = (sums - 1).abs() > ROUNDING * matrix.shape[0] ** 0.5
+        if bool(wrong.any()):
+            at = int(wrong.nonzero()[0])
+            raise ValueError(
+                f"`similarity` of kind 'probability' must have rows that sum to 1, "
+                f"but row {at} sums to {sums[at].item():.6g}; "
+                f"`similarity.normalized()` divides each row by its sum."
+            )
+
+
+def vectors(value: Any) -> Tensor:
+    """One finite, non-zero vector a class, (C, D)."""
+    tensor = float_tensor("vectors", value)
+    if tensor.ndim != 2 or 0 in tensor.shape:
+        raise ValueError(
+            f"`vectors` must have shape (C, D), one vector a class, "
+            f"but got shape {tuple(tensor.shape)}."
+        )
+    if values_can_be_read(tensor):
+        infinite = ~tensor.isfinite().all(1)
+        if bool(infinite.any()):
+            at = int(infinite.nonzero()[0])
+            raise ValueError(f"`vectors` must be finite, but the vector of class {at} is not.")
+        zero = (tensor == 0).all(1)
+        if bool(zero.any()):
+            at = int(zero.nonzero()[0])
+            raise ValueError(
+                f"`vectors` must not hold a zero vector, which has no direction, "
+                f"but the vector of class {at} is zero."
+            )
+    return tensor
+
+
+def logits(input: Tensor) -> int:
+    """Floating-point logits of shape (C), (N, C) or (N, C, d1, ..., dK); returns C."""
+    if not isinstance(input, Tensor):
+        raise TypeError(f"`input` must be a tensor of logits, but got {type(input).__name__}.")
+    if not input.is_floating_point():
+        raise TypeError(
+            f"`input` must be floating-point logits, but got {_kind(input)}; "
+            f"a call takes `input` first and `target` second."
+        )
+    if input.ndim == 0:
+        raise ValueError(
+            "`input` must have shape (C), (N, C) or (N, C, d1, ...), but got a scalar."
+        )
+    return input.shape[0] if input.ndim == 1 else input.shape[1]
+
+
+def same_class_count(similarity_classes: int, input: Tensor, num_classes: int) -> None:
+    """The similarity and the logits speak of the same classes."""
+    if similarity_classes != num_classes:
+        raise ValueError(
+            f"`similarity` must have as many classes as `input`, but it has {similarity_classes} "
+            f"and `input` of shape {tuple(input.shape)} has {num_classes}."
+        )
+
+
+def target_is_index(input: Tensor, target: Tensor) -> bool:
+    """True for class indices, False for class probabilities; shapes checked for either."""
+    if not isinstance(target, Tensor):
+        raise TypeError(f"`target` must be a tensor, but got {type(target).__name__}.")
+    batch_shape = input.shape[:1] + input.shape[2:] if input.ndim > 1 else input.shape[:0]
+    if target.is_floating_point():
+        if target.shape != input.shape:
+            raise ValueError(
+                f"`target` of class probabilities must have the shape of `input`, "
+                f"{tuple(input.shape)}, but got {tuple(target.shape)}"
+                + (
+                    "; class indices must be integers: `target.long()`."
+                    if target.shape == batch_shape
+                    else "."
+                )
+            )
+        return False
+    if target.dtype == torch.bool or target.is_complex():
+        raise TypeError(
+            f"`target` must be class indices (integers) or class probabilities (floats), "
+            f"but got {_kind(target)}."
+        )
+    if target.shape != batch_shape:
+        raise ValueError(
+            f"`target` of class indices must have shape {tuple(batch_shape)} "
+            f"for `input` of shape {tuple(input.shape)}, but got {tuple(target.shape)}."
+        )
+    return True
+
+
+def target_range(target: Tensor, num_classes: int, ignore_index: int) -> None:
+    """Indices in [0, C), or `ignore_index`."""
+    if not values_can_be_read(target):
+        return
+    target = target.detach()
+    wrong = ((target < 0) | (target >= num_classes)) & (target != ignore_index)
+    if bool(wrong.any()):
+        at = tuple(int(i) for i in wrong.nonzero()[0])
+        where = f" at position {at[0] if len(at) == 1 else at}" if at else ""
+        raise ValueError(
+            f"`target` must be in [0, {num_classes}) or equal to ignore_index={ignore_index}, "
+            f"but got {int(target[at])}{where}."
+        )
+
+
+def class_weight(weight: Any, num_classes: int) -> Tensor:
+    """One weight a class, (C)."""
+    if not isinstance(weight, Tensor):
+        weight = float_tensor("weight", weight).to(torch.get_default_dtype())
+    if weight.shape != (num_classes,):
+        raise ValueError(
+            f"`weight` must hold one number for each of the {num_classes} classes, "
+            f"but got shape {tuple(weight.shape)}."
+        )
+    if not weight.is_floating_point():
+        raise TypeError(f"`weight` must be floating point, but got {_kind(weight)}.")
+    return weight
+
+
+def _kind(tensor: Tensor) -> str:
+    return str(tensor.dtype).removeprefix("torch.")

@@ -1,0 +1,44 @@
+"""What every source is read into."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from torch import Tensor
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """Examples, their classes, and what is known about the classes.
+
+    Attributes:
+        name: what a report calls it.
+        inputs: float32 features (N, D), or uint8 images (N, 3, H, W).
+        labels: class indices (N), in the order of `class_names`.
+        class_names: one name a class, **in class order**.
+        superclasses: the superclass of each class, by name, where there are any.
+        groups: examples with equal numbers belong on one side of a split, (N).
+        parts: the indices of "train", "validation" and "test" where the source fixes them.
+        notes: what a reader should know: what was dropped, what was found.
+    """
+
+    name: str
+    inputs: Tensor
+    labels: Tensor
+    class_names: tuple[str, ...]
+    superclasses: tuple[str, ...] | None = None
+    groups: Tensor | None = None
+    parts: dict[str, Tensor] | None = None
+    notes: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def num_classes(self) -> int:
+        return len(self.class_names)
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def __repr__(self) -> str:
+        shape = " x ".join(str(size) for size in self.inputs.shape[1:])
+        return (
+            f"Dataset({self.name}: {len(self):,} examples of {shape}, {self.num_classes} classes)"
+        )

@@ -1,0 +1,238 @@
+"""What the loss modules share: a similarity that lives in buffers and can change while training."""
+
+from collections.abc import Callable
+from typing import Any, ClassVar, Self
+
+import torch
+from torch import Tensor, nn
+
+from .. import _checks
+from ..similarity import Similarity, matrix
+from ..similarity.embedding import EmbeddingSimilarity
+from ..similarity.matrix import DenseSimilarity
+from ..similarity.order import OrderSimilarity
+
+# Up to here a computed similarity is stored: 64 MB, and a row is a look-up.
+_STORED_UP_TO = 4096
+
+
+class SimilarityLoss(nn.CrossEntropyLoss):
+    """A drop-in for `nn.CrossEntropyLoss` that holds a similarity.
+
+    The similarity's tensors are buffers: they follow the module from device to device, but keep
+    their dtype (r = .999 is 1.0 in bfloat16), and they stay out of `state_dict`, so that a
+    checkpoint saved with plain cross entropy in this place loads strictly. Only what
+    :meth:`set_similarity` has changed is saved: a schedule survives.
+    """
+
+    function: ClassVar[Callable[..., Tensor]]
+
+    def __init__(
+        self,
+        similarity: Any,
+        *,
+        weight: Tensor | None = None,
+        ignore_index: int = -100,
+        reduction: str = "mean",
+        label_smoothing: float = 0.0,
+        cross_entropy_share: float = 0.0,
+    ) -> None:
+        similarity = _own(similarity)
+        if weight is not None:
+            weight = _checks.class_weight(weight, similarity.num_classes)
+        super().__init__(
+            weight=weight,
+            ignore_index=ignore_index,
+            reduction=_checks.choice("reduction", reduction, _checks.REDUCTIONS),
+            label_smoothing=_checks.share("label_smoothing", label_smoothing),
+        )
+        self.cross_entropy_share = _checks.share("cross_entropy_share", cross_entropy_share)
+        self._changed: set[str] = set()
+        self._hold(similarity)
+
+    @property
+    def similarity(self) -> Similarity:
+        """The similarity as it is now."""
+        tensors = {name: getattr(self, _attribute(name)) for name in self._tensor_names}
+        return self._structure(
+            self._num_classes, tensors, names=self._names, kind=self._kind, **self._options
+        )
+
+    def set_similarity(self, similarity: Any) -> Self:
+        """Change the similarity while training, say r from 0.9 down to 0 over the epochs.
+
+        A similarity of the same structure is written into the buffers, so that a compiled module
+        is not compiled again. What changed is saved in `state_dict` from then on.
+
+        Example:
+            >>> import simloss
+            >>> from simloss.similarity import order
+            >>> loss = simloss.SimLoss(order(90, r=0.9))
+            >>> for epoch in range(10):
+            ...     _ = loss.set_similarity(order(90, r=0.9 * (1 - epoch / 9)))
+            >>> loss.similarity
+            order(90 classes, r=0: the identity)
+        """
+        new = _own(similarity)
+        if new.num_classes != self._num_classes:
+            raise ValueError(
+                f"`similarity` must keep its {self._num_classes} classes, "
+                f"but the new one has {new.num_classes}."
+            )
+        old = self.similarity
+        device = old._device()
+        new = new.with_tensors({name: value.to(device) for name, value in new.tensors.items()})
+        if _fits(old, new):
+            with torch.no_grad():
+                for name, value in new.tensors.items():
+                    if not torch.equal(old.tensors[name], value):
+                        old.tensors[name].copy_(value)
+                        self._changed.add(name)
+            self._names = new.names
+        else:
+            self._hold(new)
+            self._changed = set(new.tensors)
+        return self
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        return type(self).function(
+            input,
+            target,
+            self.similarity,
+            weight=self.weight,
+            ignore_index=self.ignore_index,
+            reduction=self.reduction,
+            label_smoothing=self.label_smoothing,
+            cross_entropy_share=self.cross_entropy_share,
+        )
+
+    def extra_repr(self) -> str:
+        options = [repr(self.similarity)]
+        for name, default in (
+            ("ignore_index", -100),
+            ("reduction", "mean"),
+            ("label_smoothing", 0.0),
+            ("cross_entropy_share", 0.0),
+        ):
+            value = getattr(self, name)
+            if value != default:
+                options.append(f"{name}={value!r}")
+        return ", ".join(options)
+
+    def _hold(self, similarity: Similarity) -> None:
+        """Keep the structure as plain attributes and its tensors as buffers."""
+        for name in getattr(self, "_tensor_names", ()):
+            delattr(self, _attribute(name))
+        self._structure = type(similarity)
+        self._num_classes = similarity.num_classes
+        self._names, self._kind = similarity.names, similarity.kind
+        self._options = similarity.options
+        self._tensor_names = tuple(similarity.tensors)
+        for name, value in similarity.tensors.items():
+            if isinstance(value, nn.Parameter):
+                self.register_parameter(_attribute(name), value)
+            else:
+                self.register_buffer(_attribute(name), value, persistent=False)
+
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
+        held = [getattr(self, _attribute(name)) for name in self._tensor_names]
+        ours = {id(tensor) for tensor in (*held, *(t.grad for t in held if t.grad is not None))}
+
+        def keeping_dtype(tensor: Tensor) -> Tensor:
+            if id(tensor) not in ours:
+                return fn(tensor)
+            try:
+                moved = fn(tensor)
+            except TypeError:  # a device without float64
+                return fn(tensor.float())
+            return moved if moved.dtype == tensor.dtype else tensor.to(moved.device)
+
+        super()._apply(keeping_dtype, recurse)
+        return self
+
+    def _save_to_state_dict(
+        self, destination: dict[str, Any], prefix: str, keep_vars: bool
+    ) -> None:
+        super()._save_to_state_dict(destination, prefix, keep_vars)
+        for name in sorted(self._changed - set(self._parameters)):
+            value = getattr(self, _attribute(name))
+            key = f"{prefix}{_SAVED}{self._structure.structure}.{name}"
+            destination[key] = value if keep_vars else value.detach()
+
+    def _load_from_state_dict(
+        self,
+        state_dict: dict[str, Any],
+        prefix: str,
+        local_metadata: dict[str, Any],
+        strict: bool,
+        missing_keys: list[str],
+        unexpected_keys: list[str],
+        error_msgs: list[str],
+    ) -> None:
+        saved = {k: v for k, v in state_dict.items() if k.startswith(prefix + _SAVED)}
+        rest = {k: v for k, v in state_dict.items() if k not in saved}
+        super()._load_from_state_dict(
+            rest, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs
+        )
+        if saved:
+            try:
+                self.set_similarity(
+                    self._restored({k.removeprefix(prefix + _SAVED): v for k, v in saved.items()})
+                )
+            except ValueError as error:
+                error_msgs.append(str(error))
+
+    def _restored(self, saved: dict[str, Tensor]) -> Similarity:
+        """The similarity that `state_dict` speaks of, from keys "structure.tensor"."""
+        structure = next(iter(saved)).partition(".")[0]
+        tensors = {key.partition(".")[2]: value for key, value in saved.items()}
+        now = self.similarity
+        if structure == now.structure:
+            return now.with_tensors({**now.tensors, **tensors})
+        if structure not in _RESTORABLE:
+            raise ValueError(
+                f"the saved similarity must be of the module's structure, {now.structure!r}, "
+                f"but is {structure!r}; call set_similarity() with such a one first, then load."
+            )
+        return _RESTORABLE[structure](now.num_classes, tensors, names=now.names)
+
+
+_SAVED = "similarity."
+_RESTORABLE = {kind.structure: kind for kind in (OrderSimilarity, DenseSimilarity)}
+
+
+def _attribute(name: str) -> str:
+    return f"similarity_{name}"
+
+
+def _own(similarity: Any) -> Similarity:
+    """A similarity whose tensors nobody else holds, stored where that is cheap."""
+    if not isinstance(similarity, Similarity):
+        similarity = matrix(similarity)
+    elif isinstance(similarity, EmbeddingSimilarity) and similarity.num_classes <= _STORED_UP_TO:
+        dense = {"matrix": similarity.to_dense()}
+        return DenseSimilarity(
+            similarity.num_classes, dense, names=similarity.names, kind=similarity.kind
+        )
+    for value in similarity.tensors.values():
+        if value.requires_grad and not value.is_leaf:
+            raise ValueError(
+                "`similarity` that requires gradients must be a leaf, such as an nn.Parameter, "
+                "but got the result of a computation; call the function with it in every step."
+            )
+    return similarity.with_tensors(
+        {k: v if v.requires_grad else v.clone() for k, v in similarity.tensors.items()}
+    )
+
+
+def _fits(old: Similarity, new: Similarity) -> bool:
+    """Whether the new tensors can be written into the old ones."""
+    return (
+        type(old) is type(new)
+        and (old.kind, old.options) == (new.kind, new.options)
+        and old.tensors.keys() == new.tensors.keys()
+        and all(
+            (old.tensors[k].shape, old.tensors[k].dtype) == (v.shape, v.dtype)
+            for k, v in new.tensors.items()
+        )
+    )

@@ -1,0 +1,108 @@
+"""SimLoss, the paper's loss: what is like the true class counts as partly right."""
+
+from typing import Any
+
+from torch import Tensor
+
+from ..similarity import Similarity
+from .contract import Formula, loss_by_contract
+from .mixture import log_mixture, log_mixtures
+from .module import SimilarityLoss
+
+
+def _of_target(z: Tensor, y: Tensor, similarity: Similarity) -> Tensor:
+    return z.logsumexp(-1) - log_mixture(z, y, similarity)
+
+
+def _of_each_class(z: Tensor, similarity: Similarity) -> Tensor:
+    return z.logsumexp(-1, keepdim=True) - log_mixtures(z, similarity)
+
+
+SIM_LOSS = Formula(_of_target, _of_each_class)
+
+
+def sim_loss(
+    input: Tensor,
+    target: Tensor,
+    similarity: Any,
+    *,
+    weight: Tensor | None = None,
+    ignore_index: int = -100,
+    reduction: str = "mean",
+    label_smoothing: float = 0.0,
+    cross_entropy_share: float = 0.0,
+) -> Tensor:
+    r"""Cross entropy that knows how alike the classes are.
+
+    .. math::
+
+        \ell(z, y) = -\log \sum_{c=1}^{C} S_{yc}\, p_c
+                   = \log \sum_c e^{z_c} - \log \sum_c S_{yc}\, e^{z_c},
+        \qquad p = \mathrm{softmax}(z)
+
+    with gradient :math:`p - \mathrm{softmax}(z + \log S_y)`. It is 0 when all probability is on the
+    true class (or on classes interchangeable with it), and plain cross entropy when S is the
+    identity. It is evaluated in log space, without any epsilon, so it is exact at all logits.
+
+    It is not a proper scoring rule: its optimum is sparse, its probabilities are not a posterior.
+    :func:`proper_sim_loss` is the variant whose are.
+
+    Args:
+        input: logits, (C), (N, C) or (N, C, d1, ..., dK); float16 to float64.
+        target: class indices, (), (N) or (N, d1, ..., dK); or class probabilities of the shape of
+            `input`, which give :math:`\sum_y t_y\, \ell(z, y)`.
+        similarity: a :class:`simloss.Similarity`, or a (C, C) tensor, array or nested list with
+            values in [0, 1] and diagonal 1, row = true class. A tensor that requires gradients
+            gets them.
+        weight: a weight for each class, (C). The mean is then a weighted mean, as in torch.
+        ignore_index: a target that does not count.
+        reduction: "mean", "sum" or "none".
+        label_smoothing: in [0, 1]; the share of the uniform distribution in the target.
+        cross_entropy_share: in [0, 1]; blends in plain cross entropy,
+            :math:`(1 - a)\,\ell + a\,\ell_{CE}`. Some of it helps where a confident answer on a
+            similar wrong class leaves almost no gradient.
+
+    Returns:
+        A scalar, or with reduction "none" a tensor of the shape of the class indices; in the dtype
+        `F.cross_entropy` would answer in.
+
+    Example:
+        >>> import torch, simloss
+        >>> logits = torch.tensor([[0.0, 2.0, 0.0]])  # says class 1
+        >>> S = simloss.similarity.order(3, r=0.5)
+        >>> simloss.sim_loss(logits, torch.tensor([1]), S).item()  # right
+        0.11...
+        >>> simloss.sim_loss(logits, torch.tensor([0]), S).item()  # nearly right
+        0.641...
+        >>> torch.nn.functional.cross_entropy(logits, torch.tensor([0])).item()
+        2.239...
+
+    Reference:
+        K. Kobs et al., SimLoss: Class Similarities in Cross Entropy, ISMIS 2020.
+    """
+    return loss_by_contract(
+        SIM_LOSS,
+        input,
+        target,
+        similarity,
+        weight=weight,
+        ignore_index=ignore_index,
+        reduction=reduction,
+        label_smoothing=label_smoothing,
+        cross_entropy_share=cross_entropy_share,
+    )
+
+
+class SimLoss(SimilarityLoss):
+    """:func:`simloss.sim_loss` as a module: put it where `nn.CrossEntropyLoss()` stood.
+
+    Example:
+        >>> import torch, simloss
+        >>> loss = simloss.SimLoss(simloss.similarity.order(90, r=0.8))
+        >>> loss
+        SimLoss(order(90 classes, r=0.8))
+        >>> logits = torch.zeros(4, 90, requires_grad=True)
+        >>> loss(logits, torch.tensor([3, 14, 15, 9])).backward()
+    """
+
+    function = staticmethod(sim_loss)

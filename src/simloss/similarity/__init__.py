@@ -1,0 +1,8 @@
+"""What is known about the classes, made into a similarity S. One file a kind of knowledge."""
+
+from .base import Similarity
+from .embedding import embedding
+from .matrix import as_similarity, matrix
+from .order import identity, order
+
+__all__ = ["Similarity", "as_similarity", "embedding", "identity", "matrix", "order"]

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from .loss import sim_loss as sim_loss
     from .loss import soft_target_loss as soft_target_loss
     from .similarity import Similarity as Similarity
+    from .similarity import Tree as Tree
 
 __version__ = "0.1.0"
 
@@ -26,6 +27,7 @@ _HOMES = {
     "SimLoss": ".loss",
     "Similarity": ".similarity",
     "SoftTargetLoss": ".loss",
+    "Tree": ".similarity",
     "data": ".data",
     "proper_sim_loss": ".loss",
     "sim_loss": ".loss",

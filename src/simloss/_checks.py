@@ -5,7 +5,8 @@ Checks of *values* happen only where they are free of side effects: on the CPU,
 outside ``torch.compile`` and ``torch.func``. They never make a device wait.
 """
 
-from collections.abc import Sequence
+import difflib
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import torch
@@ -102,6 +103,52 @@ def class_names(names: Sequence[str] | None, num_classes: int) -> tuple[str, ...
             raise ValueError(f"`names` must be distinct, but {name!r} stands there twice.")
         seen.add(name)
     return names
+
+
+def index(name: str, value: Any, count: int) -> int:
+    """A whole number in [0, count): a class, a node, a level."""
+    if isinstance(value, (bool, str, float)):
+        raise TypeError(f"`{name}` must be a whole number, but got {value!r}.")
+    whole = int(value)
+    if not 0 <= whole < count:
+        raise ValueError(f"`{name}` must be in [0, {count}), but got {whole}.")
+    return whole
+
+
+def distinct(name: str, values: Sequence[Any]) -> None:
+    """Nothing twice, and not nothing."""
+    if not values:
+        raise ValueError(f"`{name}` must not be empty.")
+    seen: set[Any] = set()
+    for value in values:
+        if value in seen:
+            raise ValueError(f"`{name}` must be distinct, but {value!r} stands there twice.")
+        seen.add(value)
+
+
+def nearest_spelling(name: str, known: Iterable[str]) -> str:
+    """A remedy for a name that is not known: " (did you mean 'robin'?)", or nothing."""
+    close = difflib.get_close_matches(name, list(known), n=1)
+    return f" (did you mean {close[0]!r}?)" if close else ""
+
+
+def permutation(name: str, order: Sequence[str], known: Sequence[str], what: str) -> list[int]:
+    """The place of each of `order` in `known`; each of `known` must stand in it once."""
+    if isinstance(order, str):
+        raise TypeError(f"`{name}` must be a list of names, but got {order!r}.")
+    order = [str(each) for each in order]
+    distinct(name, order)
+    place = {each: i for i, each in enumerate(known)}
+    for each in order:
+        if each not in place:
+            remedy = nearest_spelling(each, known)
+            raise ValueError(f"`{name}` must name the {what}, but {each!r} is none{remedy}.")
+    missing = sorted(set(known) - set(order))
+    if missing:
+        raise ValueError(
+            f"`{name}` must name all {len(known)} {what}, but {missing[0]!r} is missing."
+        )
+    return [place[each] for each in order]
 
 
 def float_tensor(name: str, value: Any) -> Tensor:

@@ -4,5 +4,6 @@ from .base import Similarity
 from .embedding import embedding
 from .matrix import as_similarity, matrix
 from .order import identity, order
+from .tree import Tree
 
-__all__ = ["Similarity", "as_similarity", "embedding", "identity", "matrix", "order"]
+__all__ = ["Similarity", "Tree", "as_similarity", "embedding", "identity", "matrix", "order"]

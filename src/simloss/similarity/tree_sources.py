@@ -1,0 +1,178 @@
+"""The forms people write trees in, each made into links: node -> parent, the root's being None.
+
+A node of a parent map is its name; a node of a path is the path down to it, because the same name
+may stand in several places.
+"""
+
+import csv
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from os import PathLike
+from typing import Any
+
+_ROOT = "root"
+Path = tuple[str, ...]
+
+
+def label(node: Hashable) -> str:
+    """What a node is called: the last name of its path."""
+    if isinstance(node, tuple):
+        return str(node[-1]) if node else _ROOT
+    return str(node)
+
+
+def paths_of_dict(nested: Mapping[str, Any]) -> Iterator[Path]:
+    """One path a leaf."""
+    if not isinstance(nested, Mapping):
+        raise TypeError(f"`nested` must be a dict, but got {type(nested).__name__}.")
+    return _paths_below(nested, (), ())
+
+
+def _paths_below(below: Any, path: Path, open_dicts: tuple[int, ...]) -> Iterator[Path]:
+    if id(below) in open_dicts:
+        raise ValueError(f"`nested` must be a tree, but {'/'.join(path)!r} contains itself.")
+    if isinstance(below, Mapping) and below:
+        for name, rest in below.items():
+            yield from _paths_below(rest, (*path, str(name)), (*open_dicts, id(below)))
+    elif below is None or (isinstance(below, (Mapping, Sequence)) and not below):
+        yield path
+    elif isinstance(below, str):
+        yield (*path, below)
+    elif isinstance(below, Sequence):
+        for rest in below:
+            if isinstance(rest, Mapping):
+                yield from _paths_below(rest, path, (*open_dicts, id(below)))
+            else:
+                yield (*path, str(rest))
+    else:
+        raise TypeError(
+            f"`nested` must hold dicts, lists of names, names or None, "
+            f"but {'/'.join(path)!r} holds {type(below).__name__}."
+        )
+
+
+def paths_of_superclasses(names: Sequence[str], superclasses: Sequence[str]) -> list[Path]:
+    """Two levels: superclass, class."""
+    if isinstance(superclasses, str) or len(superclasses) != len(names):
+        came = repr(superclasses) if isinstance(superclasses, str) else len(superclasses)
+        raise ValueError(
+            f"`superclasses` must hold one name for each of the {len(names)} classes, "
+            f"but got {came}."
+        )
+    return [(str(above), str(name)) for above, name in zip(superclasses, names, strict=True)]
+
+
+def paths_of_csv(path: str | PathLike[str], header: bool, separator: str) -> list[Path]:
+    """One path a line, in one column or one column a level."""
+    with open(path, encoding="utf-8-sig", newline="") as file:
+        lines = [(n, line) for n, line in enumerate(csv.reader(file), 1) if any(line)]
+    lines = lines[1:] if header else lines
+    if not lines:
+        raise ValueError(f"{path} must hold one class a line, but it is empty.")
+    first_number, first = lines[0]
+    for number, line in lines:
+        if len(line) != len(first):
+            raise ValueError(
+                f"{path} must have equally many cells in each line, but line {number} has "
+                f"{len(line)} where line {first_number} has {len(first)}; leave a cell empty where "
+                f"a branch has no such level."
+            )
+    if len(first) == 1:
+        return [_split(line[0], separator) for _, line in lines]
+    return [tuple(cell.strip() for cell in line if cell.strip()) for _, line in lines]
+
+
+def _split(path: str, separator: str) -> Path:
+    names = tuple(name.strip() for name in path.strip().strip(separator).split(separator))
+    if not all(names):
+        raise ValueError(
+            f"`paths` must have a name between two separators, but {path!r} has none there."
+        )
+    return names
+
+
+def links_of_paths(
+    paths: Sequence[str | Sequence[str]], separator: str
+) -> tuple[dict[Hashable, Hashable], list[Hashable]]:
+    """The links, and the leaves in the order of the paths."""
+    if isinstance(paths, str) or not len(paths):
+        raise ValueError(f"`paths` must be a list of at least one path, but got {paths!r}.")
+    leaves: list[Path] = []
+    links: dict[Hashable, Hashable] = {}
+    for given in paths:
+        path = _split(given, separator) if isinstance(given, str) else tuple(map(str, given))
+        if not path:
+            raise ValueError("`paths` must hold at least one name each, but one is empty.")
+        leaves.append(path)
+        for end in range(len(path), 0, -1):
+            links[path[:end]] = path[: end - 1]
+    inner = set(links.values())
+    for leaf in leaves:
+        if leaf in inner:
+            raise ValueError(
+                f"`paths` must end at leaves, but {separator.join(leaf)!r} is both a class and "
+                f"above other classes; give it a leaf of its own below."
+            )
+    return _with_one_root(links, ()), [*leaves]
+
+
+def links_of_parents(
+    parents: Mapping[str, str | None] | Iterable[tuple[str, str | None]],
+) -> dict[Hashable, Hashable]:
+    """The links, every node known and none its own ancestor."""
+    links: dict[Hashable, Hashable] = {}
+    for child, parent in parents.items() if isinstance(parents, Mapping) else parents:
+        if links.get(child, parent) != parent:
+            raise ValueError(
+                f"`parents` must give each node one parent, "
+                f"but {child!r} has two, {links[child]!r} and {parent!r}."
+            )
+        links[child] = parent
+    if not links:
+        raise ValueError("`parents` must hold at least one node, but it is empty.")
+    for parent in [parent for parent in links.values() if parent not in links]:
+        if parent is not None:
+            links[parent] = None
+    _refuse_cycle(links)
+    return _with_one_root(links, None)
+
+
+def _refuse_cycle(links: dict[Hashable, Hashable]) -> None:
+    done: set[Hashable] = set()
+    for start in links:
+        line: dict[Hashable, None] = {}  # in the order walked
+        node: Hashable = start
+        while node is not None and node not in done:
+            if node in line:
+                circle = [*line][[*line].index(node) :]
+                way = " -> ".join(str(each) for each in (*circle, node))
+                raise ValueError(f"`parents` must be a tree, but it has a cycle: {way}.")
+            line[node] = None
+            node = links[node]
+        done.update(line)
+
+
+def _with_one_root(links: dict[Hashable, Hashable], top: Hashable) -> dict[Hashable, Hashable]:
+    """Nodes below `top` are roots: one stays, several get the node `()` above them."""
+    roots = [node for node, parent in links.items() if parent == top]
+    if len(roots) == 1:
+        return {**links, roots[0]: None}
+    return {**links, **dict.fromkeys(roots, ()), (): None}
+
+
+def numbered(links: Mapping[Any, Any], leaves: Sequence[Any]) -> tuple[list[int], list[Any]]:
+    """Parents as numbers, and the nodes in that order: leaves, then each node before its parent."""
+    depths: dict[Any, int] = {None: -1}
+    for start in links:
+        line = []
+        node = start
+        while node not in depths:
+            line.append(node)
+            node = links[node]
+        line.reverse()
+        depths.update(zip(line, range(depths[node] + 1, depths[node] + 1 + len(line)), strict=True))
+    is_leaf = set(leaves)
+    inner = sorted((node for node in links if node not in is_leaf), key=lambda node: -depths[node])
+    nodes = [*leaves, *inner]
+    number: dict[Any, int] = {node: i for i, node in enumerate(nodes)}
+    number[None] = -1
+    return [number[links[node]] for node in nodes], nodes

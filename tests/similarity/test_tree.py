@@ -1,0 +1,196 @@
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from simloss import Tree
+
+PATHS = ["animal/bird/robin", "animal/bird/crow", "animal/cod", "plant/rose"]
+
+
+@st.composite
+def parent_maps(draw):
+    """Random trees of up to 30 nodes: node i hangs below one of the nodes before it."""
+    size = draw(st.integers(2, 30))
+    return {f"n{i}": f"n{draw(st.integers(0, i - 1))}" for i in range(1, size)}
+
+
+def line_of(parents, name):
+    line = [name]
+    while parents.get(line[-1]) is not None:
+        line.append(parents[line[-1]])
+    return line
+
+
+def cost_by_loops(parents, classes):
+    """Height of the first common ancestor, found by walking."""
+    lines = {name: line_of(parents, name) for name in classes}
+
+    def height(node):
+        return max(line.index(node) for line in lines.values() if node in line)
+
+    return torch.tensor(
+        [
+            [
+                0.0 if a == b else float(height(next(n for n in lines[a] if n in lines[b])))
+                for b in classes
+            ]
+            for a in classes
+        ]
+    )
+
+
+@given(parent_maps(), st.randoms(use_true_random=False))
+def test_cost_is_the_height_of_the_lowest_common_ancestor(parents, random):
+    classes = list(Tree.from_parents(parents).class_names)
+    random.shuffle(classes)
+    tree = Tree.from_parents(parents, classes=classes)
+    assert tree.class_names == tuple(classes)
+    cost = tree.cost()
+    assert torch.equal(cost, cost_by_loops(parents, classes))
+    assert torch.equal(cost, cost.T)
+    # An ultrametric.
+    assert bool((cost[:, None, :] <= torch.maximum(cost[:, :, None], cost[None])).all())
+
+
+@given(parent_maps())
+def test_nodes_come_before_their_parents_and_classes_first(parents):
+    tree = Tree.from_parents(parents)
+    assert tree.parents[tree.root] == -1
+    assert all(node < parent for node, parent in enumerate(tree.parents[:-1]))
+    assert [bool(below) for below in tree.children] == [False] * tree.num_classes + [True] * (
+        len(tree.parents) - tree.num_classes
+    )
+    for node in range(len(tree.parents)):
+        line = line_of(parents, tree.names[node])
+        assert [tree.names[a] for a in tree.ancestors(node)] == line[1:]
+        assert tree.depths[node] == len(line) - 1
+        assert all(tree.parents[child] == node for child in tree.children[node])
+
+
+@given(parent_maps(), st.data())
+def test_restrict_keeps_the_lines_of_the_kept_classes(parents, data):
+    tree = Tree.from_parents(parents)
+    kept = data.draw(st.permutations(range(tree.num_classes)))
+    kept = kept[: data.draw(st.integers(1, tree.num_classes))]
+    smaller = tree.restrict(kept)
+    assert smaller.class_names == tuple(tree.class_names[i] for i in kept)
+    for i, old in enumerate(kept):
+        assert [smaller.names[a] for a in smaller.ancestors(i)] == [
+            tree.names[a] for a in tree.ancestors(old)
+        ]
+    assert torch.equal(smaller.cost(), cost_by_loops(parents, smaller.class_names))
+
+
+def test_every_form_gives_the_same_tree(tmp_path):
+    tree = Tree.from_paths(PATHS)
+    nested = {"animal": {"bird": ["robin", "crow"], "cod": None}, "plant": "rose"}
+    mixed = {"animal": [{"bird": {"robin": {}, "crow": []}}, "cod"], "plant": ["rose"]}
+    parents = {
+        "robin": "bird",
+        "crow": "bird",
+        "bird": "animal",
+        "cod": "animal",
+        "animal": None,
+        "rose": "plant",
+    }
+    one = tmp_path / "one.csv"
+    one.write_text("\n".join(PATHS) + "\n")
+    levels = tmp_path / "levels.csv"
+    levels.write_text(
+        "kingdom,class,species\nanimal,bird,robin\nanimal,bird,crow\n\nanimal,,cod\nplant,,rose\n"
+    )
+    for other in (
+        Tree.from_dict(nested),
+        Tree.from_dict(mixed),
+        Tree.from_parents(parents),
+        Tree.from_parents(parents.items()),
+        Tree.from_csv(one),
+        Tree.from_csv(levels, header=True),
+        Tree.from_paths([path.replace("/", ">") for path in PATHS], separator=">"),
+        Tree.from_paths([path.split("/") for path in PATHS]),
+    ):
+        assert other == tree
+    assert tree.class_names == ("robin", "crow", "cod", "rose")
+    assert tree.leaves == (0, 1, 2, 3)
+    assert tree.names[tree.root] == "root"
+    assert tree.heights == (0, 0, 0, 0, 1, 2, 1, 3)
+
+
+def test_a_superclass_column_gives_two_levels():
+    tree = Tree.from_superclasses(["bear", "rose", "panda"], ["bear", "flower", "bear"])
+    assert tree.superclass().tolist() == [3, 4, 3]
+    assert tree.superclass(0).tolist() == [tree.root] * 3
+    assert tree.superclass(2).tolist() == [0, 1, 2]
+    assert tree.cost().tolist() == [[0, 2, 1], [2, 0, 2], [1, 2, 0]]
+
+
+def test_one_class_is_a_tree():
+    assert Tree.from_paths(["rose"]).cost().tolist() == [[0]]
+    assert Tree.from_paths(["plant/rose"]).superclass().tolist() == [0]
+
+
+def test_a_long_chain_is_no_trouble():
+    chain = {f"n{i}": f"n{i - 1}" for i in range(1, 3000)} | {f"l{i}": f"n{i}" for i in range(2000)}
+    tree = Tree.from_parents(chain)
+    cost = tree.cost()
+    at = {name: i for i, name in enumerate(tree.class_names)}
+    assert cost[at["l0"], at["l1999"]] == 2999
+    assert cost[at["l5"], at["l4"]] == 2995
+
+
+def nothing_in_itself():
+    nested = {"a": {}}
+    nested["a"]["b"] = nested
+    return nested
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Tree.from_parents({"a": "b", "b": "c", "c": "a"}), "cycle: a -> b -> c -> a"),
+        (lambda: Tree.from_parents({"a": "a"}), "cycle: a -> a"),
+        (lambda: Tree.from_parents({}), "must hold at least one node"),
+        (lambda: Tree.from_parents([("a", "b"), ("a", "c")]), "'a' has two, 'b' and 'c'"),
+        (lambda: Tree.from_paths(["a/b", "a/b"]), "'b' stands there twice"),
+        (lambda: Tree.from_paths(["a/b", "c/b"]), "'b' stands there twice"),
+        (lambda: Tree.from_paths(["a/b", "a"]), "'a' is both a class and above"),
+        (lambda: Tree.from_paths(["a//b"]), "must have a name between"),
+        (lambda: Tree.from_paths([[]]), "one is empty"),
+        (lambda: Tree.from_paths([]), "at least one path"),
+        (lambda: Tree.from_paths("a/b"), "must be a list"),
+        (lambda: Tree.from_dict([]), "`nested` must be a dict, but got list"),
+        (lambda: Tree.from_dict({"a": 3}), "'a' holds int"),
+        (lambda: Tree.from_dict(nothing_in_itself()), "'a/b' contains itself"),
+        (lambda: Tree.from_paths(PATHS, classes=["robbin"]), r"did you mean 'robin'\?"),
+        (lambda: Tree.from_paths(PATHS, classes=["robin"]), "all 4 .* 'cod' is missing"),
+        (lambda: Tree.from_paths(PATHS, classes=["cod", "cod"]), "'cod' stands there twice"),
+        (lambda: Tree.from_paths(PATHS, classes="cod"), "must be a list of names"),
+        (lambda: Tree.from_superclasses(["a", "b"], ["x"]), "each of the 2 classes, but got 1"),
+        (lambda: Tree.from_superclasses(["a", "b"], "xy"), "but got 'xy'"),
+        (lambda: Tree.from_paths(PATHS).ancestors(99), r"`node` must be in \[0, 8\), but got 99"),
+        (lambda: Tree.from_paths(PATHS).superclass(9), r"`level` must be in \[0, 4\), but got 9"),
+        (lambda: Tree.from_paths(PATHS).superclass(1.5), "whole number, but got 1.5"),
+        (lambda: Tree.from_paths(PATHS).restrict([0, 0]), "0 stands there twice"),
+        (lambda: Tree.from_paths(PATHS).restrict([]), "must not be empty"),
+    ],
+)
+def test_bad_trees_are_refused(make, message):
+    with pytest.raises((ValueError, TypeError), match=message) as caught:
+        make()
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a,b\na,b,c\n", "line 2 has 3 where line 1 has 2"),
+        ("", "it is empty"),
+        ("\n\n", "it is empty"),
+    ],
+)
+def test_bad_files_are_refused(tmp_path, text, message):
+    path = tmp_path / "t.csv"
+    path.write_text(text)
+    with pytest.raises(ValueError, match=message):
+        Tree.from_csv(path)

@@ -126,7 +126,9 @@ def _of_indices(
         losses = (1 - label_smoothing) * losses + label_smoothing * smooth
     else:
         losses = formula.of_target(z, y, similarity) * weights
-    return torch.where(counts, losses, 0.0), weights.sum()
+    divisor = weights.sum()
+    # Nothing counts: NaN, as in torch, and not the infinity that smoothing over 0 would give.
+    return torch.where(counts, losses, 0.0), torch.where(divisor == 0, float("nan"), divisor)
 
 
 def _blend(formula: Formula, share: float) -> Formula:

@@ -69,11 +69,11 @@ def test_nodes_come_before_their_parents_and_classes_first(parents):
 
 
 @given(parent_maps(), st.data())
-def test_restrict_keeps_the_lines_of_the_kept_classes(parents, data):
+def test_restricted_keeps_the_lines_of_the_kept_classes(parents, data):
     tree = Tree.from_parents(parents)
     kept = data.draw(st.permutations(range(tree.num_classes)))
     kept = kept[: data.draw(st.integers(1, tree.num_classes))]
-    smaller = tree.restrict(kept)
+    smaller = tree.restricted(kept)
     assert smaller.class_names == tuple(tree.class_names[i] for i in kept)
     for i, old in enumerate(kept):
         assert [smaller.names[a] for a in smaller.ancestors(i)] == [
@@ -171,8 +171,8 @@ def nothing_in_itself():
         (lambda: Tree.from_paths(PATHS).ancestors(99), r"`node` must be in \[0, 8\), but got 99"),
         (lambda: Tree.from_paths(PATHS).superclass(9), r"`level` must be in \[0, 4\), but got 9"),
         (lambda: Tree.from_paths(PATHS).superclass(1.5), "whole number, but got 1.5"),
-        (lambda: Tree.from_paths(PATHS).restrict([0, 0]), "0 stands there twice"),
-        (lambda: Tree.from_paths(PATHS).restrict([]), "must not be empty"),
+        (lambda: Tree.from_paths(PATHS).restricted([0, 0]), "0 stands there twice"),
+        (lambda: Tree.from_paths(PATHS).restricted([]), "must not be empty"),
     ],
 )
 def test_bad_trees_are_refused(make, message):

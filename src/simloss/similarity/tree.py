@@ -240,14 +240,14 @@ class Tree:
         ]
         return torch.cat(rows).to(torch.get_default_dtype())
 
-    def restrict(self, classes: Iterable[int]) -> "Tree":
+    def restricted(self, classes: Iterable[int]) -> "Tree":
         """The tree above some of the classes, in the order given.
 
         Inner nodes without a class below them go, and heights are those of the smaller tree.
 
         Example:
             >>> tree = Tree.from_paths(["bird/robin", "bird/crow", "fish/cod"])
-            >>> print(tree.restrict([2, 0]))
+            >>> print(tree.restricted([2, 0]))
             root
               fish
                 0 cod

@@ -77,7 +77,9 @@ def test_against_fifty_digits(loss_name, loss_function, form, logits, dtype):
         value, gradient = judge(loss_name, z.tolist(), y, exact(S))
         loss = loss_function(z, torch.tensor(y), S)
         grad = torch.autograd.grad(loss, z)[0]
-        assert loss.item() == pytest.approx(float(value), rel=TOLERANCE[dtype], abs=TOLERANCE[dtype])
+        assert loss.item() == pytest.approx(
+            float(value), rel=TOLERANCE[dtype], abs=TOLERANCE[dtype]
+        )
         assert grad.tolist() == pytest.approx([float(g) for g in gradient], abs=TOLERANCE[dtype])
 
 
@@ -99,7 +101,9 @@ def test_label_smoothing_and_soft_targets_at_the_extremes(loss_name, loss_functi
     assert smooth.item() == pytest.approx(0.6 * each[1] + 0.1 * sum(each), rel=1e-12)
     target = torch.tensor([0.1, 0.2, 0.3, 0.4], dtype=torch.float64)
     soft = loss_function(z, target, S)
-    assert soft.item() == pytest.approx(sum(t * e for t, e in zip(target, each, strict=True)).item())
+    assert soft.item() == pytest.approx(
+        sum(t * e for t, e in zip(target, each, strict=True)).item()
+    )
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])

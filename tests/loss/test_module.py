@@ -66,6 +66,7 @@ def test_follows_the_device(loss_module):
     loss = loss_module(order(C, 0.5)).to("meta")
     assert loss.similarity.tensors["r"].device.type == "meta"
     assert loss(INPUT.to("meta"), TARGET.to("meta")).device.type == "meta"
+    assert "order(5 classes)" in repr(loss)
 
 
 def test_a_device_without_float64():

@@ -72,7 +72,7 @@ def loss_by_contract(
     # Half precision is for storing; sums are taken in float32 or wider.
     output_dtype = input.dtype if index_target else torch.promote_types(input.dtype, target.dtype)
     dtype = torch.promote_types(output_dtype, torch.float32)
-    if torch.is_autocast_enabled(input.device.type):
+    if input.device.type != "meta" and torch.is_autocast_enabled(input.device.type):
         output_dtype = dtype  # as cross entropy does there
     z = _classes_last(input).to(dtype)  # (M, C)
     # A shift leaves softmax as it is, and keeps a small loss from drowning in large logits.

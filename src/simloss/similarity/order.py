@@ -41,6 +41,8 @@ class OrderSimilarity(Similarity):
         return (self._all_classes() - target.unsqueeze(-1)).abs()  # (*, C)
 
     def _description(self) -> str:
+        if self._device().type == "meta":
+            return ""
         r = float(self.tensors["r"])
         return f", r={r:.6g}" if r else ", r=0: the identity"
 

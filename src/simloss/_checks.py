@@ -7,8 +7,10 @@ outside ``torch.compile`` and ``torch.func``. They never make a device wait.
 
 import difflib
 from collections.abc import Iterable, Sequence
+from importlib import import_module
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -49,6 +51,14 @@ def positive(name: str, value: float) -> float:
     value = real(name, value)
     if not 0.0 < value < float("inf"):
         raise ValueError(f"`{name}` must be a finite number above 0, but got {value}.")
+    return value
+
+
+def at_least_zero(name: str, value: float) -> float:
+    """A finite number of at least 0: `smoothing`."""
+    value = real(name, value)
+    if not 0.0 <= value < float("inf"):
+        raise ValueError(f"`{name}` must be a finite number of at least 0, but got {value}.")
     return value
 
 
@@ -217,6 +227,39 @@ def similarity_values(matrix: Tensor, kind: str) -> None:
             )
 
 
+def finite(name: str, tensor: Tensor) -> None:
+    """No NaN, no infinity."""
+    _refuse_where(~tensor.isfinite(), name, "be finite", tensor)
+
+
+def not_negative(name: str, tensor: Tensor) -> None:
+    """Finite and at least 0."""
+    finite(name, tensor)
+    _refuse_where(tensor < 0, name, "be at least 0", tensor)
+
+
+def cost_values(matrix: Tensor) -> None:
+    """Entries of at least 0, infinity allowed; diagonal 0."""
+    if not values_can_be_read(matrix):
+        return
+    _refuse_where(matrix.isnan(), "cost", "not be NaN", matrix)
+    _refuse_where(matrix < 0, "cost", "be at least 0", matrix)
+    _refuse_where(matrix.diag().diag() != 0, "cost", "be 0 on its diagonal", matrix)
+
+
+def of_kind_similarity(name: str, kind: str) -> None:
+    """Diagonal 1, not rows that sum to 1."""
+    if kind != "similarity":
+        raise ValueError(f"`{name}` must be of kind 'similarity', but got kind {kind!r}.")
+
+
+def _refuse_where(broken: Tensor, name: str, rule: str, tensor: Tensor) -> None:
+    if bool(broken.any()):
+        at = tuple(int(i) for i in broken.nonzero()[0])
+        where = f"row {at[0]}, column {at[1]}" if len(at) == 2 else f"position {at[0]}"
+        raise ValueError(f"`{name}` must {rule}, but got {tensor[at].item():.6g} in {where}.")
+
+
 def vectors(value: Any) -> Tensor:
     """One finite, non-zero vector a class, (C, D)."""
     tensor = float_tensor("vectors", value)
@@ -322,6 +365,113 @@ def class_weight(weight: Any, num_classes: int) -> Tensor:
     if not weight.is_floating_point():
         raise TypeError(f"`weight` must be floating point, but got {_kind(weight)}.")
     return weight
+
+
+def probabilities(value: Any) -> Tensor:
+    """Class probabilities in the last dimension, (..., C): at least 0, with sum 1."""
+    tensor = float_tensor("probabilities", _writable(value)).detach()
+    if tensor.ndim == 0 or 0 in tensor.shape:
+        raise ValueError(
+            f"`probabilities` must have shape (..., C), the classes last, and hold an example, "
+            f"but got shape {tuple(tensor.shape)}."
+        )
+    if not values_can_be_read(tensor):
+        return tensor
+    if not bool((tensor >= 0).all()):
+        came = "NaN" if bool(tensor.isnan().any()) else f"{tensor.min().item():.6g}"
+        raise ValueError(
+            f"`probabilities` must be at least 0, but got {came}; "
+            f"of logits, pass `logits.softmax(-1)`."
+        )
+    # Half precision leaves a softmax of many classes this far from 1.
+    is_half = hasattr(value, "dtype") and value.dtype.itemsize < 4
+    allowed = 2e-2 if is_half else 1e-3
+    sums = tensor.sum(-1, dtype=torch.float64).flatten()  # (M)
+    furthest = sums[(sums - 1).abs().argmax()].item()
+    if not abs(furthest - 1) <= allowed:
+        raise ValueError(
+            f"`probabilities` must sum to 1 over the last dimension of shape "
+            f"{tuple(tensor.shape)}, but got a sum of {furthest:.6g}; of logits, pass "
+            f"`logits.softmax(-1)`; where the classes are dimension 1, `movedim(1, -1)`."
+        )
+    return tensor
+
+
+def class_indices(name: str, value: Any, num_classes: int | None = None) -> Tensor:
+    """At least one whole number from 0 to C - 1, any shape, as int64."""
+    if not isinstance(value, Tensor):
+        try:
+            value = torch.as_tensor(_writable(value))
+        except (TypeError, ValueError, RuntimeError):
+            raise TypeError(
+                f"`{name}` must be class indices, but got {type(value).__name__}."
+            ) from None
+    if value.is_floating_point() or value.is_complex() or value.dtype == torch.bool:
+        raise TypeError(
+            f"`{name}` must be class indices, whole numbers, but got {_kind(value)}; "
+            f"of probabilities, `simloss.decide` makes answers."
+        )
+    if value.numel() == 0:
+        raise ValueError(f"`{name}` must hold at least one class index, but it is empty.")
+    value = value.detach().long()
+    if values_can_be_read(value):
+        low, high = int(value.min()), int(value.max())
+        if low < 0:
+            raise ValueError(
+                f"`{name}` must be class indices from 0 on, but got {low}; "
+                f"leave such examples out first (simloss.decide says -1 for unsure)."
+            )
+        if num_classes is not None and high >= num_classes:
+            raise ValueError(f"`{name}` must be in [0, {num_classes}), but got {high}.")
+    return value
+
+
+def class_counts_agree(name: str, count: int, other: str, wanted: int) -> None:
+    """Two arguments speak of the same classes."""
+    if count != wanted:
+        raise ValueError(
+            f"`{name}` must have as many classes as `{other}`, but it has {count} "
+            f"and `{other}` {wanted}."
+        )
+
+
+def rank(name: str, value: int, num_classes: int) -> int:
+    """A number of classes to list, from 1 to all of them."""
+    value = class_count(name, value)
+    if value > num_classes:
+        raise ValueError(
+            f"`{name}` must be at most the number of classes, {num_classes}, but got {value}."
+        )
+    return value
+
+
+def same_shape(name: str, shape: Sequence[int], other: str, wanted: Sequence[int]) -> None:
+    """One entry an example in either."""
+    if tuple(shape) != tuple(wanted):
+        raise ValueError(
+            f"`{name}` must have shape {tuple(wanted)} to go with `{other}`, "
+            f"but got {tuple(shape)}."
+        )
+
+
+def installed(module: str, extra: str) -> Any:
+    """The module of an optional dependency, or one sentence on how to get it."""
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        package = {"sklearn": "scikit-learn"}.get(module.split(".")[0], module.split(".")[0])
+        raise ModuleNotFoundError(
+            f"This needs {package}, which is not installed; `pip install 'simloss[{extra}]'` "
+            f"brings it.",
+            name=error.name,
+        ) from None
+
+
+def _writable(value: Any) -> Any:
+    """An array torch can look at without a warning; other things as they are."""
+    if isinstance(value, Tensor) or not hasattr(value, "__array__"):
+        return value
+    return np.require(value, requirements=["C", "W"])
 
 
 def _kind(tensor: Tensor) -> str:

@@ -1,0 +1,89 @@
+"""Logits made to mean what they say: one temperature, fitted on validation data."""
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from . import _checks
+
+_STEPS = 60  # halvings of the search interval: to the last digits of a float
+
+
+def fit_temperature(
+    logits: Any, labels: Any, *, bounds: tuple[float, float] = (0.01, 100.0)
+) -> float:
+    r"""The temperature that makes held-out labels most likely.
+
+    .. math:: \hat T = \operatorname*{argmin}_{T} \sum_n -\log \mathrm{softmax}(z_n / T)_{y_n}
+
+    One number for all classes, so no answer by argmax changes, but every decision that weighs
+    probabilities does: ``simloss.decide((logits / T).softmax(-1), cost)``. Above 1 the network was
+    too sure of itself, below 1 not sure enough. Fit it on **validation** data, never on the data
+    the network was trained on or is judged by.
+
+    The objective is convex in 1/T, and the zero of its slope is found by halving, so there is
+    nothing to tune and nothing that can diverge. Without an optimum inside the bounds it is the
+    bound on the better side: the lower where every example is right (more certainty is always
+    better there), the upper where the logits are no better than chance. Where the temperature
+    makes no difference (one class, equal logits) it is 1, or the bound next to 1.
+
+    Args:
+        logits: (..., C), classes last. Minus infinity stands for a class that is impossible.
+        labels: the true classes, (...).
+        bounds: between which the temperature is sought.
+
+    Example:
+        >>> import torch, simloss
+        >>> logits = torch.tensor([[4.0, 0.0], [4.0, 0.0], [4.0, 0.0], [4.0, 0.0]])
+        >>> labels = torch.tensor([0, 0, 0, 1])  # right three times of four, but 98 % sure
+        >>> temperature = simloss.calibration.fit_temperature(logits, labels)
+        >>> (logits / temperature).softmax(-1)[0]
+        tensor([0.7500, 0.2500])
+
+    Reference:
+        C. Guo et al., On Calibration of Modern Neural Networks, ICML 2017.
+    """
+    lower, upper = (_checks.positive("bounds", bound) for bound in bounds)
+    if lower > upper:
+        raise ValueError(f"`bounds` must be (lower, upper), but got {bounds}.")
+    z, own = _against_label(logits, labels)
+    # In b = 1/T the slope only ever rises: from negative (colder is better) to positive.
+    low, high = 1 / upper, 1 / lower
+    never_better_colder, always_better_colder = _slope(z, own, low) >= 0, _slope(z, own, high) <= 0
+    if never_better_colder and always_better_colder:
+        return min(max(1.0, lower), upper)
+    if never_better_colder or always_better_colder:
+        return upper if never_better_colder else lower
+    for _ in range(_STEPS):
+        middle = (low * high) ** 0.5
+        low, high = (middle, high) if _slope(z, own, middle) < 0 else (low, middle)
+    return 1 / (low * high) ** 0.5
+
+
+def _against_label(logits: Any, labels: Any) -> tuple[Tensor, Tensor]:
+    """Logits less the largest of each example, (M, C), and that of the label, (M); in float64."""
+    z = _checks.float_tensor("logits", logits).detach()
+    if z.ndim == 0 or 0 in z.shape:
+        raise ValueError(
+            f"`logits` must have shape (..., C) and hold an example, but got {tuple(z.shape)}."
+        )
+    y = _checks.class_indices("labels", labels, z.shape[-1]).to(z.device)
+    _checks.same_shape("labels", y.shape, "logits", z.shape[:-1])
+    z = z.reshape(-1, z.shape[-1]).to(torch.float64)
+    if bool((z.isnan() | (z == float("inf"))).any()):
+        raise ValueError("`logits` must be finite or minus infinity, but got NaN or infinity.")
+    z = z - z.amax(-1, keepdim=True)
+    own = z.gather(-1, y.reshape(-1, 1)).squeeze(-1)  # (M)
+    if not bool(own.isfinite().all()):
+        raise ValueError(
+            "`labels` must be possible, but the logit of one is minus infinity, "
+            "which no temperature can mend."
+        )
+    return z, own
+
+
+def _slope(z: Tensor, own: Tensor, b: float) -> float:
+    """The derivative of the mean negative log likelihood by b = 1/T."""
+    mean = ((z * b).softmax(-1) * z.clamp(min=-1e300)).sum(-1)  # an impossible class counts 0
+    return float((mean - own).mean())

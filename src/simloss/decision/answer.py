@@ -1,0 +1,155 @@
+"""The class to answer with, and what that answer is expected to cost."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from .. import _checks
+from .costs import Cost, as_cost, wide
+
+# The answer where no class is good enough.
+UNSURE = -1
+
+# Probabilities that are widened together.
+_BLOCK_ENTRIES = 1 << 22
+
+# How many roundings apart two expected costs may be and still count as equal.
+_ROUNDINGS = 4
+
+
+def decide(
+    probabilities: Any,
+    cost: Any = "zero-one",
+    *,
+    positions: Any = None,
+    top_k: int | None = None,
+    abstain: float | None = None,
+) -> Any:
+    r"""The class of lowest expected cost.
+
+    .. math:: \hat c = \operatorname*{argmin}_c \sum_k p_k\, D_{kc}
+
+    D is the cost of answering c where k is true. The probabilities should mean what they say:
+    fit a temperature on validation data first (:func:`simloss.calibration.fit_temperature`).
+
+    Expected costs that differ by no more than rounding (4 units in the last place of the
+    probabilities' dtype, times the largest cost) are equal, and of equals the first class is
+    answered; with `positions`, the lowest one.
+
+    Args:
+        probabilities: (..., C), **classes last**; a tensor or an array. Not logits. Of the output
+            of a segmentation network, (N, C, H, W), take ``softmax(1).movedim(1, -1)``.
+        cost: one of
+
+            - "zero-one" or "argmax": 1 for every wrong class. The most probable class.
+            - "absolute" or "median": :math:`|k - c|`. The first class at which the cumulative
+              probability reaches 1/2.
+            - "squared" or "mean": :math:`(k - c)^2`. The mean, rounded; a half rounds down.
+            - a (C, C) array, row = true class; any finite numbers.
+            - a :class:`simloss.Similarity`: :math:`1 - S_{kc}`.
+            - a :class:`simloss.Tree`: the height of the lowest common ancestor.
+
+            The first three and the tree take O(C) an example and never hold C x C numbers.
+        positions: where each class lies, (C), for "absolute" and "squared": ages, the centres of
+            bins. Without it, class c lies at c.
+        top_k: the `top_k` best classes instead of one, the best first.
+        abstain: answer -1, "unsure", where even the best class is expected to cost more than this.
+
+    Returns:
+        Class indices of shape (...), or (..., top_k); a tensor if `probabilities` is one, else an
+        array.
+
+    Example:
+        >>> import torch, simloss
+        >>> p = torch.tensor([0.4, 0.0, 0.3, 0.3])
+        >>> [simloss.decide(p, cost).item() for cost in ("argmax", "median", "mean")]
+        [0, 2, 1]
+        >>> simloss.decide(p, "median", top_k=3)
+        tensor([2, 1, 3])
+        >>> simloss.decide(p, simloss.similarity.order(4, r=0.9)).item()
+        2
+        >>> simloss.decide(p, abstain=0.5).item()
+        -1
+    """
+    p = _checks.probabilities(probabilities)
+    top_k = None if top_k is None else _checks.rank("top_k", top_k, p.shape[-1])
+    threshold = None if abstain is None else _checks.real("abstain", abstain)
+    known_cost = as_cost(cost, p, positions)
+    rounding = rounding_of(probabilities)
+
+    def answers(block: Tensor) -> Tensor:
+        best = known_cost.best(block, rounding)  # (M)
+        found = best if top_k is None else _ranking(block, known_cost, best, top_k)
+        if threshold is None:
+            return found
+        is_unsure = known_cost.of(block, best) > threshold + rounding * abs(threshold)
+        return found.masked_fill(is_unsure if top_k is None else is_unsure.unsqueeze(-1), UNSURE)
+
+    return in_kind_of(probabilities, in_blocks(answers, p))
+
+
+def expected_cost(
+    probabilities: Any, decision: Any = None, cost: Any = "zero-one", *, positions: Any = None
+) -> Any:
+    r"""What an answer is expected to cost, :math:`\sum_k p_k\, D_{kc}`.
+
+    Args:
+        probabilities: (..., C), as for :func:`decide`.
+        decision: the classes answered, (...); -1, "unsure", costs NaN. None stands for every class.
+        cost: as for :func:`decide`.
+        positions: as for :func:`decide`.
+
+    Returns:
+        (...), or without a `decision` (..., C); of the same kind as `probabilities`.
+
+    Example:
+        >>> import torch, simloss
+        >>> p = torch.tensor([0.5, 0.25, 0.25])
+        >>> simloss.expected_cost(p, cost="absolute")
+        tensor([0.7500, 0.7500, 1.2500])
+        >>> simloss.expected_cost(p, simloss.decide(p), "absolute").item()
+        0.75
+    """
+    p = _checks.probabilities(probabilities)
+    known_cost = as_cost(cost, p, positions)
+    if decision is None:
+        return in_kind_of(probabilities, in_blocks(known_cost.of_all, p).to(p.dtype))
+    chosen = torch.as_tensor(decision, device=p.device)
+    is_unsure = chosen == UNSURE
+    chosen = _checks.class_indices("decision", chosen.masked_fill(is_unsure, 0), p.shape[-1])
+    _checks.same_shape("decision", chosen.shape, "probabilities", p.shape[:-1])
+    costs = in_blocks(known_cost.of, p, chosen)
+    return in_kind_of(probabilities, costs.masked_fill(is_unsure, float("nan")).to(p.dtype))
+
+
+def in_blocks(function: Callable[..., Tensor], p: Tensor, *others: Tensor) -> Tensor:
+    """`function` of the flattened probabilities, some examples at a time in float64."""
+    rows = max(1, _BLOCK_ENTRIES // p.shape[-1])
+    flat = [p.reshape(-1, p.shape[-1]), *(other.reshape(-1) for other in others)]
+    blocks = zip(*(tensor.split(rows) for tensor in flat), strict=True)
+    results = [function(first.to(wide(p)), *rest) for first, *rest in blocks]
+    return torch.cat(results).reshape((*p.shape[:-1], *results[0].shape[1:]))
+
+
+def _ranking(p: Tensor, cost: Cost, best: Tensor, top_k: int) -> Tensor:
+    """The classes from the least costly on, (M, top_k), the first being `best`."""
+    costs = cost.of_all(p).scatter(-1, best.unsqueeze(-1), float("-inf"))
+    return costs.argsort(dim=-1, stable=True)[:, :top_k]
+
+
+def rounding_of(probabilities: Any) -> float:
+    """What two expected costs may differ by and still be equal, for costs up to 1."""
+    dtype = getattr(probabilities, "dtype", None)
+    if isinstance(dtype, torch.dtype):
+        eps = torch.finfo(dtype if dtype.is_floating_point else torch.float64).eps
+    else:
+        eps = float(np.finfo(dtype if getattr(dtype, "kind", "") == "f" else np.float64).eps)
+    return _ROUNDINGS * eps
+
+
+def in_kind_of(given: Any, result: Tensor) -> Any:
+    """A tensor where a tensor was given, else an array."""
+    return result if isinstance(given, Tensor) else result.numpy()[()]

@@ -1,0 +1,258 @@
+"""What a wrong answer costs. Every cost knows a fast way to its lowest expected value.
+
+All of them speak of the same two lines of plain torch, with D[k, c] the cost of answering c
+where k is true::
+
+    expected = probabilities @ D      # (M, C)
+    best = expected.argmin(-1)        # (M); the first of equals
+
+and none but :class:`MatrixCost` ever holds D.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from .. import _checks
+from ..similarity import Similarity, Tree
+
+# Each cost by its name, and by the word for what it answers with.
+WORDS = {
+    "zero-one": "zero-one",
+    "absolute": "absolute",
+    "squared": "squared",
+    "argmax": "zero-one",
+    "median": "absolute",
+    "mean": "squared",
+}
+
+# Numbers of C x C that are looked at together where all of them are too much to hold.
+_CHUNK_ENTRIES = 1 << 22
+
+
+class Cost(ABC):
+    """The cost of every answer, as functions of the probabilities p, (M, C), in float64."""
+
+    @abstractmethod
+    def of_all(self, p: Tensor) -> Tensor:
+        """The expected cost of every answer, (M, C)."""
+
+    @abstractmethod
+    def of(self, p: Tensor, answers: Tensor) -> Tensor:
+        """The expected cost of the given answers, (M)."""
+
+    @abstractmethod
+    def best(self, p: Tensor, rounding: float) -> Tensor:
+        """The answer of lowest expected cost, (M); what differs by `rounding` only is equal."""
+
+
+class ZeroOneCost(Cost):
+    """1 for every wrong answer: the most probable class is best."""
+
+    def of_all(self, p: Tensor) -> Tensor:
+        return p.sum(-1, keepdim=True) - p
+
+    def of(self, p: Tensor, answers: Tensor) -> Tensor:
+        return p.sum(-1) - p.gather(-1, answers.unsqueeze(-1)).squeeze(-1)
+
+    def best(self, p: Tensor, rounding: float) -> Tensor:
+        return p.argmax(-1)
+
+
+class PositionCost(Cost):
+    """A cost of the distance between two positions on a line. `place` sorts the classes by it."""
+
+    def __init__(self, positions: Tensor) -> None:
+        self.positions = positions  # (C)
+        self.sorted, self.place = positions.sort(stable=True)
+        # Of classes at one position the first is answered.
+        self.first_class = self.place[torch.searchsorted(self.sorted, self.sorted)]  # (C)
+
+    def in_order(self, p: Tensor) -> Tensor:
+        """The probabilities from the lowest position to the highest, (M, C)."""
+        is_in_order = torch.equal(self.place, torch.arange(len(self.place), device=p.device))
+        return p if is_in_order else p[:, self.place]
+
+    def in_class_order(self, costs: Tensor) -> Tensor:
+        return torch.empty_like(costs).index_copy_(1, self.place, costs)
+
+
+class AbsoluteCost(PositionCost):
+    r"""|x_k - x_c|: the median is best, the first class with half of the probability up to it.
+
+    All expected costs by one running sum, because the step from one position to the next costs
+    (x_{c+1} - x_c) times what lies at or below c less what lies above.
+    """
+
+    def of_all(self, p: Tensor) -> Tensor:
+        p = self.in_order(p)
+        total = p.sum(-1, keepdim=True)
+        steps = self.sorted.diff() * (2 * p.cumsum(-1)[:, :-1] - total)  # (M, C-1)
+        lowest = (p * (self.sorted - self.sorted[0])).sum(-1, keepdim=True)  # (M, 1)
+        return self.in_class_order(torch.cat([lowest, lowest + steps.cumsum(-1)], -1))
+
+    def of(self, p: Tensor, answers: Tensor) -> Tensor:
+        return (p * (self.positions - self.positions[answers].unsqueeze(-1)).abs()).sum(-1)
+
+    def best(self, p: Tensor, rounding: float) -> Tensor:
+        below = self.in_order(p).cumsum(-1)  # (M, C)
+        half = below[:, -1:] / 2 - rounding
+        return self.first_class[torch.searchsorted(below, half).squeeze(-1)]
+
+
+class SquaredCost(PositionCost):
+    r"""(x_k - x_c)^2: the class nearest to the mean is best, the lower one halfway between two."""
+
+    def of_all(self, p: Tensor) -> Tensor:
+        mean = self._mean(p)  # (M, 1)
+        variance = (p * (self.positions - mean).square()).sum(-1, keepdim=True)
+        return variance + p.sum(-1, keepdim=True) * (self.positions - mean).square()
+
+    def of(self, p: Tensor, answers: Tensor) -> Tensor:
+        return (p * (self.positions - self.positions[answers].unsqueeze(-1)).square()).sum(-1)
+
+    def best(self, p: Tensor, rounding: float) -> Tensor:
+        halfway = (self.sorted[1:] + self.sorted[:-1]) / 2  # (C-1)
+        span = self.sorted[-1] - self.sorted[0]
+        # The mean of C positions is off by more than one rounding.
+        at = torch.searchsorted(halfway, self._mean(p).squeeze(-1) - rounding * span)
+        return self.first_class[at]
+
+    def _mean(self, p: Tensor) -> Tensor:
+        return (p @ self.positions / p.sum(-1)).unsqueeze(-1)  # (M, 1)
+
+
+class MatrixCost(Cost):
+    """Any cost of every pair, (C, C), row = true class."""
+
+    def __init__(self, matrix: Tensor) -> None:
+        self.matrix = matrix
+        self.span = float(matrix.max() - matrix.min())
+
+    def of_all(self, p: Tensor) -> Tensor:
+        return p @ self.matrix
+
+    def of(self, p: Tensor, answers: Tensor) -> Tensor:
+        return (p * self.matrix.T[answers]).sum(-1)
+
+    def best(self, p: Tensor, rounding: float) -> Tensor:
+        return first_lowest(self.of_all(p), rounding * self.span)
+
+
+class SimilarityCost(Cost):
+    """1 - S, some classes at a time: S may be far too large to hold."""
+
+    def __init__(self, similarity: Similarity) -> None:
+        self.similarity = similarity
+
+    def of_all(self, p: Tensor) -> Tensor:
+        answered = torch.cat(
+            [p @ self._columns(some, p).T for some in self._some_classes(p.device)], -1
+        )
+        return p.sum(-1, keepdim=True) - answered
+
+    def of(self, p: Tensor, answers: Tensor) -> Tensor:
+        return p.sum(-1) - (p * self._columns(answers, p)).sum(-1)
+
+    def best(self, p: Tensor, rounding: float) -> Tensor:
+        return first_lowest(self.of_all(p), rounding)
+
+    def _some_classes(self, device: torch.device) -> Iterator[Tensor]:
+        count = self.similarity.num_classes
+        yield from torch.arange(count, device=device).split(max(1, _CHUNK_ENTRIES // count))
+
+    def _columns(self, answers: Tensor, p: Tensor) -> Tensor:
+        return self.similarity.columns(answers, p.dtype).to(p.device).detach()  # (*, C)
+
+
+class TreeCost(Cost):
+    r"""The height of the lowest common ancestor, for every node as answer and without C x C.
+
+    One pass up sums the probability below each node; one pass down uses that whoever is below a
+    child meets it at the child and not at its parent:
+    f(child) = f(parent) - p(below child) (height(parent) - height(child)).
+    """
+
+    def __init__(self, tree: Tree, device: torch.device, dtype: torch.dtype) -> None:
+        self.num_classes = tree.num_classes
+        self.heights = torch.tensor(tree.heights, device=device, dtype=dtype)  # (V)
+        self.parents = torch.tensor(tree.parents, device=device)  # (V)
+        depths = torch.tensor(tree.depths, device=device)
+        self.levels = [(depths == d).nonzero().squeeze(-1) for d in range(1, max(tree.depths) + 1)]
+
+    def of_nodes(self, p: Tensor) -> Tensor:
+        """The expected height of the lowest common ancestor of the truth and each node, (M, V)."""
+        below = p.new_zeros(len(p), len(self.parents))  # (M, V)
+        below[:, : self.num_classes] = p
+        for level in reversed(self.levels):
+            below.index_add_(1, self.parents[level], below[:, level])
+        costs = below[:, -1:] * self.heights[-1].expand(len(p), len(self.parents))
+        for level in self.levels:
+            above = self.parents[level]
+            gain = below[:, level] * (self.heights[above] - self.heights[level])
+            costs[:, level] = costs[:, above] - gain
+        return costs
+
+    def of_all(self, p: Tensor) -> Tensor:
+        return self.of_nodes(p)[:, : self.num_classes]
+
+    def of(self, p: Tensor, answers: Tensor) -> Tensor:
+        return self.of_nodes(p).gather(-1, answers.unsqueeze(-1)).squeeze(-1)
+
+    def best(self, p: Tensor, rounding: float) -> Tensor:
+        return first_lowest(self.of_all(p), rounding * float(self.heights[-1]))
+
+
+def first_lowest(costs: Tensor, slack: float) -> Tensor:
+    """The first column that is lowest but for `slack`, (M)."""
+    return (costs <= costs.amin(-1, keepdim=True) + slack).to(torch.uint8).argmax(-1)
+
+
+def as_cost(cost: Any, like: Tensor, positions: Any = None) -> Cost:
+    """The cost a user means, for probabilities like `like`, (..., C)."""
+    num_classes, device, dtype = like.shape[-1], like.device, wide(like)
+    if isinstance(cost, str):
+        name = WORDS[_checks.choice("cost", cost, tuple(WORDS))]
+        if name == "zero-one":
+            _refuse_positions(positions)
+            return ZeroOneCost()
+        kind = AbsoluteCost if name == "absolute" else SquaredCost
+        return kind(_positions(positions, num_classes).to(device, dtype))
+    _refuse_positions(positions)
+    if isinstance(cost, Tree):
+        _checks.class_counts_agree("cost", cost.num_classes, "probabilities", num_classes)
+        return TreeCost(cost, device, dtype)
+    if isinstance(cost, Similarity):
+        _checks.class_counts_agree("cost", cost.num_classes, "probabilities", num_classes)
+        _checks.of_kind_similarity("cost", cost.kind)
+        return SimilarityCost(cost)
+    matrix = _checks.float_tensor("cost", cost).detach()
+    _checks.square("cost", matrix)
+    _checks.class_counts_agree("cost", len(matrix), "probabilities", num_classes)
+    _checks.finite("cost", matrix)
+    return MatrixCost(matrix.to(device, dtype))
+
+
+def wide(tensor: Tensor) -> torch.dtype:
+    """The dtype of work that must not lose digits: float64 where the device has it."""
+    return torch.float32 if tensor.device.type == "mps" else torch.float64
+
+
+def _positions(positions: Any, num_classes: int) -> Tensor:
+    if positions is None:
+        return torch.arange(num_classes)
+    tensor = _checks.float_tensor("positions", positions).detach()
+    _checks.same_shape("positions", tensor.shape, "probabilities", (num_classes,))
+    _checks.finite("positions", tensor)
+    return tensor
+
+
+def _refuse_positions(positions: Any) -> None:
+    if positions is not None:
+        raise ValueError(
+            "`positions` must go with the cost 'absolute' or 'squared', the two that measure a "
+            "distance, but got another cost."
+        )

@@ -1,0 +1,1 @@
+"""A configuration made into a folder of records: model, training, grid, store."""

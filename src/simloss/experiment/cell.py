@@ -1,0 +1,145 @@
+"""One cell: a treatment with a seed, from a configuration to a record."""
+
+import hashlib
+import platform
+import time
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import nn
+
+from .. import __version__
+from ..data import Dataset
+from . import sources
+from .config import Config, cell_id
+from .measure import Judge, output_summary, temperature_of
+from .models import model
+from .parts import indices_of, parts_of
+from .store import Arrays
+from .training import NotFiniteError, Outcome, Part, logits_of, train
+from .treatment import Treatment
+
+OnEpoch = Callable[[dict[str, Any]], None]
+
+
+def derived_seed(seed: int, purpose: str) -> int:
+    """A seed for one purpose: initialisation, order. Far from those of other seeds."""
+    digest = hashlib.sha256(f"{purpose} {seed}".encode()).digest()
+    return int.from_bytes(digest[:7], "big")
+
+
+def dataset_of(config: Config) -> Dataset:
+    """The data of an experiment."""
+    return sources.dataset(config.data.source, config.data.path, config.data.options)
+
+
+def fresh_net(config: Config, dataset: Dataset, seed: int) -> nn.Module:
+    """The net as it starts, the same for every treatment with this seed."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(derived_seed(seed, "initialisation"))
+        return model(config.model, tuple(dataset.inputs.shape[1:]), dataset.num_classes)
+
+
+def run_cell(
+    config: Config, treatment: Treatment, seed: int, on_epoch: OnEpoch = lambda line: None
+) -> tuple[dict[str, Any], Arrays | None]:
+    """Train and measure one cell; a loss that is not finite makes a record that says so."""
+    dataset = dataset_of(config)
+    parts = parts_of(dataset, indices_of(dataset, config.split, seed))
+    judge = Judge.of(dataset, config.metrics)
+    started = time.perf_counter()
+    try:
+        outcome = train(
+            net := fresh_net(config, dataset, seed),
+            treatment.loss_for(dataset),
+            parts["train"],
+            parts["validation"],
+            judge,
+            config.rules,
+            config.training,
+            derived_seed(seed, "order"),
+            on_epoch,
+        )
+    except NotFiniteError as error:
+        return failed(config, treatment, seed, str(error)), None
+    outcome.seconds["total"] = time.perf_counter() - started
+    return measured(config, treatment, seed, net, outcome, parts, judge)
+
+
+def head(config: Config, treatment: Treatment, seed: int, status: str) -> dict[str, Any]:
+    """What every record begins with."""
+    return {
+        "cell": cell_id(config, treatment, seed),
+        "status": status,
+        "treatment": {
+            **treatment.as_dict(),
+            "label": treatment.label,
+            "family": treatment.family,
+            "parameter": treatment.parameter,
+        },
+        "seed": seed,
+        "versions": versions(),
+    }
+
+
+def failed(config: Config, treatment: Treatment, seed: int, reason: str) -> dict[str, Any]:
+    """The record of a cell that could not be finished."""
+    return {**head(config, treatment, seed, "failed"), "error": reason}
+
+
+def measured(
+    config: Config,
+    treatment: Treatment,
+    seed: int,
+    net: nn.Module,
+    outcome: Outcome,
+    parts: dict[str, Part],
+    judge: Judge,
+) -> tuple[dict[str, Any], Arrays]:
+    """The record and the sidecar of a finished run: every rule at its own best weights."""
+    record = {
+        **head(config, treatment, seed, "done"),
+        "metrics": {"validation": {}, "test": {}},
+        "temperature": {},
+        "best_epoch": outcome.best_epoch,
+        "epochs": len(outcome.history),
+        "history": outcome.history,
+        "sizes": {name: len(part) for name, part in parts.items()},
+        "seconds": {name: round(value, 3) for name, value in outcome.seconds.items()},
+        "threads": torch.get_num_threads(),
+    }
+    sidecar: Arrays = {}
+    for rule in config.rules:
+        net.load_state_dict(outcome.states[rule])
+        logits = {
+            name: logits_of(net, part, config.training.precision) for name, part in parts.items()
+        }
+        temperature = temperature_of(logits["validation"], parts["validation"].labels)
+        record["temperature"][rule] = temperature
+        for name, part in parts.items():
+            p = logits[name].softmax(-1)
+            answers = judge.answers(p, rule)
+            if name != "train":
+                values = judge.all_metrics(answers, part.labels, p)
+                values |= _calibrated(judge, logits[name] / temperature, part, rule)
+                record["metrics"][name][rule] = values
+            if rule == "argmax" or name == "test":
+                summary = output_summary(p, {rule: answers}, part.labels, judge.num_classes)
+                keep = (
+                    summary if rule == "argmax" else {k: v for k, v in summary.items() if rule in k}
+                )
+                sidecar |= {f"{name}_{key}": value for key, value in keep.items()}
+    return record, sidecar
+
+
+def _calibrated(judge: Judge, logits: torch.Tensor, part: Part, rule: str) -> dict[str, float]:
+    """The same metrics with the temperature that validation asks for, under "NAME_calibrated"."""
+    p = logits.softmax(-1)
+    values = judge.all_metrics(judge.answers(p, rule), part.labels, p)
+    return {f"{name}_calibrated": value for name, value in values.items()}
+
+
+def versions() -> dict[str, str]:
+    """What made a record."""
+    return {"simloss": __version__, "torch": torch.__version__, "python": platform.python_version()}

@@ -1,0 +1,171 @@
+"""The description of an experiment, as plain values that a YAML file holds and that rerun it."""
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from .. import _checks
+from .treatment import BASELINE, Treatment
+
+RULES = ("argmax", "median", "mean", "tree")
+
+
+@dataclass(frozen=True)
+class DataConfig:
+    """Where the data comes from: a name in `sources.SOURCES`, a path, and the reader's keywords."""
+
+    source: str
+    path: str | None = None
+    options: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class SplitConfig:
+    """How the data is divided.
+
+    `new_for_each_seed` draws a new split for every seed: seeds on one split measure the noise of
+    training only. `keep_duplicates_together` needs a source that knows its duplicates.
+    """
+
+    shares: tuple[float, float, float] = (0.6, 0.2, 0.2)
+    seed: int = 0
+    new_for_each_seed: bool = False
+    stratify: bool = False
+    keep_duplicates_together: bool = False
+
+
+@dataclass(frozen=True)
+class TrainingConfig:
+    """One run: Adam, early stopping, the best weights kept.
+
+    `stop_on` is the validation metric. With `keep_best_of` "argmax", as in the paper, one set of
+    weights is kept, the best when answered by argmax; with "each rule", one set a decision rule,
+    and training goes on until the last of them stops improving.
+    """
+
+    epochs: int = 1000
+    patience: int = 10
+    batch_size: int = 1024
+    learning_rate: float = 1e-3
+    stop_on: str = "mae"
+    keep_best_of: str = "argmax"
+    augment: bool = False
+    device: str = "auto"
+    precision: str = "float32"
+
+    def __post_init__(self) -> None:
+        for name in ("epochs", "patience", "batch_size"):
+            _checks.class_count(name, getattr(self, name))
+        _checks.positive("learning_rate", self.learning_rate)
+        _checks.choice("keep_best_of", self.keep_best_of, ("argmax", "each rule"))
+        _checks.choice("precision", self.precision, ("float32", "bfloat16"))
+        _checks.choice("device", self.device.partition(":")[0], ("auto", "cpu", "cuda", "mps"))
+
+
+@dataclass(frozen=True)
+class Config:
+    """An experiment: treatments x seeds on one data set.
+
+    Attributes:
+        name: what the report is called.
+        metrics: what is measured, the one that counts first.
+        rules: how probabilities are answered: argmax, median, mean, tree.
+    """
+
+    name: str
+    data: DataConfig
+    model: str
+    treatments: tuple[Treatment, ...]
+    seeds: tuple[int, ...]
+    metrics: tuple[str, ...]
+    rules: tuple[str, ...] = ("argmax",)
+    split: SplitConfig = SplitConfig()
+    training: TrainingConfig = TrainingConfig()
+
+    def __post_init__(self) -> None:
+        if not any(treatment.loss == BASELINE for treatment in self.treatments):
+            raise ValueError(
+                "`treatments` must include cross entropy, which everything is compared with."
+            )
+        if not self.seeds:
+            raise ValueError("`seeds` must hold at least one number, but it is empty.")
+        for rule in self.rules:
+            _checks.choice("rules", rule, RULES)
+        if self.rules[:1] != ("argmax",):
+            raise ValueError(f"`rules` must begin with 'argmax', but got {list(self.rules)}.")
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values, as YAML and JSON hold them."""
+        plain = asdict(self)
+        plain["treatments"] = [treatment.as_dict() for treatment in self.treatments]
+        return json.loads(json.dumps(plain))  # tuples become lists
+
+    @classmethod
+    def from_dict(cls, plain: Any) -> "Config":
+        """The reverse of `as_dict`, with one sentence for what is missing or unknown."""
+        parts = _keywords(cls, plain, "the configuration")
+        parts["data"] = DataConfig(**_keywords(DataConfig, parts.get("data"), "`data`"))
+        for name, kind in (("split", SplitConfig), ("training", TrainingConfig)):
+            if name in parts:
+                parts[name] = kind(**_keywords(kind, parts[name], f"`{name}`"))
+        listed = [_keywords(Treatment, t, "a treatment") for t in parts.get("treatments") or ()]
+        parts["treatments"] = tuple(Treatment(**keywords) for keywords in listed)
+        for name in ("seeds", "metrics", "rules"):
+            if name in parts:
+                parts[name] = tuple(parts[name])
+        try:
+            return cls(**parts)
+        except TypeError as error:
+            raise ValueError(f"the configuration is not complete: {error}.") from None
+
+    def save(self, path: Path) -> None:
+        """Write it as YAML."""
+        import yaml
+
+        from .store import write_whole
+
+        write_whole(path, yaml.safe_dump(self.as_dict(), sort_keys=False).encode())
+
+    @classmethod
+    def load(cls, path: Path) -> "Config":
+        """Read it from YAML; nothing in it can run code."""
+        import yaml
+
+        try:
+            return cls.from_dict(yaml.safe_load(path.read_text(encoding="utf-8")))
+        except (yaml.YAMLError, UnicodeDecodeError) as error:
+            reason = " ".join(str(error).split())
+            raise ValueError(f"{path} must be a YAML file, but it is not: {reason}.") from None
+
+    def shared(self) -> dict[str, Any]:
+        """All but the treatments and the seeds: what every cell has in common."""
+        plain = self.as_dict()
+        return {k: v for k, v in plain.items() if k not in ("name", "treatments", "seeds")}
+
+
+def cell_id(config: Config, treatment: Treatment, seed: int) -> str:
+    """A name for one cell that holds for equal settings only, and sorts well.
+
+    Where the data lies and on which device it trains do not make another cell.
+    """
+    settings = config.shared()
+    settings["data"] = {k: v for k, v in settings["data"].items() if k != "path"}
+    settings["training"] = {k: v for k, v in settings["training"].items() if k != "device"}
+    text = json.dumps([settings, treatment.as_dict(), seed], sort_keys=True)
+    digest = hashlib.sha256(text.encode()).hexdigest()[:10]
+    words = "-".join(str(v) for v in treatment.as_dict().values() if not isinstance(v, dict))
+    readable = "".join(c if c.isalnum() or c in "-." else "_" for c in words)[:60]
+    return f"{readable}-seed{seed}-{digest}"
+
+
+def _keywords(kind: Any, plain: Any, what: str) -> dict[str, Any]:
+    """`plain` as keywords of the dataclass `kind`."""
+    if not isinstance(plain, dict):
+        raise ValueError(f"{what} must be a mapping, but got {type(plain).__name__}.")
+    known = {each.name for each in fields(kind)}
+    for name in plain:
+        if name not in known:
+            raise ValueError(f"{what} has no setting {name!r}; it has {', '.join(sorted(known))}.")
+    return dict(plain)

@@ -1,0 +1,151 @@
+"""Treatments x seeds: every cell once, in any number of processes, through any interruption."""
+
+import json
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from .cell import OnEpoch, dataset_of, fresh_net, run_cell
+from .config import Config, cell_id
+from .progress import Progress
+from .store import Arrays, RunFolder, RunFolderError
+from .together import can_be_stacked
+from .together_cells import run_cells_together
+from .treatment import Treatment
+
+Cell = tuple[Treatment, int]
+Finished = list[tuple[dict[str, Any], Arrays | None]]
+
+# Nets that train as one stack: more do not fit the cache, fewer do not fill the cores.
+_STACK = 48
+
+
+def cells_of(config: Config) -> list[Cell]:
+    """All cells; the treatments of one seed stand together, so that an unfinished run is paired."""
+    return [(treatment, seed) for seed in config.seeds for treatment in config.treatments]
+
+
+def run(
+    config: Config,
+    folder: RunFolder,
+    *,
+    resume: bool = False,
+    workers: int = 1,
+    cluster: str | None = None,
+    progress: Progress | None = None,
+) -> list[dict[str, Any]]:
+    """Run what is not yet recorded, and return all records.
+
+    Args:
+        config: the experiment.
+        folder: where records go; written by this process only.
+        resume: go on with a folder that holds records; those cells are not run again.
+        workers: processes on this machine.
+        cluster: the address of a Dask scheduler, "dask://host:port", instead.
+        progress: who is told.
+    """
+    progress = progress or Progress()
+    with folder.open_for_writing(config, resume=resume):
+        recorded = {record["cell"] for record in folder.records()}
+        cells = cells_of(config)
+        todo = [cell for cell in cells if cell_id(config, *cell) not in recorded]
+        beats = folder.path / "running"
+        with progress.run(config.name, len(cells), len(cells) - len(todo), beats):
+            for finished in _results(config, _tasks(config, todo), beats, workers, cluster):
+                for record, sidecar in finished:
+                    folder.append(record, sidecar)
+                    progress.finished(record)
+        return folder.records()
+
+
+def _tasks(config: Config, cells: list[Cell]) -> list[list[Cell]]:
+    """Lists of cells that one process works on: one cell, or a stack of small nets."""
+    if not cells or not _stackable(config):
+        return [[cell] for cell in cells]
+    return [cells[i : i + _STACK] for i in range(0, len(cells), _STACK)]
+
+
+def _stackable(config: Config) -> bool:
+    dataset = dataset_of(config)
+    return (
+        dataset.inputs.ndim == 2
+        and config.training.precision == "float32"
+        and config.training.device in ("auto", "cpu")
+        and not any(treatment.options for treatment in config.treatments)
+        and can_be_stacked(fresh_net(config, dataset, 0))
+    )
+
+
+def _results(
+    config: Config, tasks: list[list[Cell]], beats: Path, workers: int, cluster: str | None
+) -> Iterator[Finished]:
+    if workers == 1 and cluster is None:
+        for cells in tasks:
+            yield _work(config, cells, beats, None)
+        return
+    from joblib import Parallel, delayed
+
+    with _backend(cluster):
+        parallel = Parallel(
+            n_jobs=-1 if cluster else workers,
+            return_as="generator_unordered",
+            batch_size=1,
+            pre_dispatch="all" if cluster else "2*n_jobs",
+        )
+        yield from parallel(delayed(_work)(config, cells, beats, 1) for cells in tasks)
+
+
+@contextmanager
+def _backend(cluster: str | None) -> Iterator[None]:
+    """The processes joblib works with: this machine's, or those of a Dask scheduler."""
+    if cluster is None:
+        yield
+        return
+    kind, _, address = cluster.partition("://")
+    if kind != "dask" or not address:
+        raise ValueError(f"`cluster` must be dask://host:port, but got {cluster!r}.")
+    try:
+        from distributed import Client
+    except ImportError:
+        raise ValueError("`cluster` needs Dask: pip install 'simloss[dask]'.") from None
+    from joblib import parallel_config
+
+    try:
+        client = Client(f"tcp://{address}", timeout="10s")
+    except OSError:
+        raise RunFolderError(f"no Dask scheduler answers at {address}; is it running?") from None
+    with client, parallel_config(backend="dask", wait_for_workers_timeout=60):
+        yield
+
+
+def _work(config: Config, cells: list[Cell], beats: Path, threads: int | None) -> Finished:
+    """What a worker process does; each worker has one thread, so that they do not fight."""
+    if threads is not None:
+        torch.set_num_threads(threads)
+    if len(cells) == 1:
+        treatment, seed = cells[0]
+        with _heartbeat(beats, f"{treatment.label}, seed {seed}") as on_epoch:
+            return [run_cell(config, treatment, seed, on_epoch)]
+    with _heartbeat(beats, f"{len(cells)} nets together") as on_epoch:
+        return run_cells_together(config, cells, on_epoch)
+
+
+@contextmanager
+def _heartbeat(folder: Path, label: str) -> Iterator[OnEpoch]:
+    """A small file that says how far a worker is; whoever shows progress reads it."""
+    path = folder / f"{time.time_ns():x}.json"
+
+    def beat(line: dict[str, Any]) -> None:
+        # Only a hint: where it cannot be written (another machine), nothing is lost.
+        with suppress(OSError):
+            path.write_text(json.dumps({"label": label, **line}))
+
+    beat({"epoch": 0})
+    try:
+        yield beat
+    finally:
+        path.unlink(missing_ok=True)

@@ -1,0 +1,50 @@
+"""A split of a data set, ready to train on."""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from ..data import Dataset
+from ..data.split import PARTS, split
+from ..data.standardize import Standardizer
+from .config import SplitConfig
+from .training import Part
+
+
+def indices_of(dataset: Dataset, config: SplitConfig, seed: int) -> dict[str, Tensor]:
+    """The examples of each part: the source's own split, the one split, or one for this seed."""
+    if dataset.parts is not None:
+        return dataset.parts
+    return split(
+        dataset,
+        shares=config.shares,
+        seed=config.seed + seed if config.new_for_each_seed else config.seed,
+        stratify=config.stratify,
+        keep_groups_together=config.keep_duplicates_together,
+    )
+
+
+@dataclass(frozen=True)
+class Ready:
+    """Makes a stored batch ready for the net: float32, standardised by the training part."""
+
+    standardize: Standardizer
+    images: bool
+
+    def __call__(self, batch: Tensor) -> Tensor:
+        x = self.standardize(batch)
+        return x.contiguous(memory_format=torch.channels_last) if self.images else x
+
+
+def parts_of(dataset: Dataset, indices: dict[str, Tensor]) -> dict[str, Part]:
+    """The parts in memory; images stay uint8, one pixel's colours side by side."""
+    images = dataset.inputs.ndim == 4
+    ready = Ready(Standardizer.fit(dataset.inputs, indices["train"]), images)
+    made = {}
+    for name in PARTS:
+        inputs = dataset.inputs[indices[name]]
+        if images:
+            inputs = inputs.contiguous(memory_format=torch.channels_last)
+        made[name] = Part(inputs, dataset.labels[indices[name]], ready)
+    return made

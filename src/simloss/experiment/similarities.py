@@ -1,0 +1,77 @@
+"""Kinds of similarity by name, each with one parameter, made from what a data set knows."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+from .. import _checks, similarity
+from ..data import Dataset
+from ..similarity import Similarity, Tree
+
+
+class Kind(NamedTuple):
+    """How a similarity is made from its one parameter.
+
+    Attributes:
+        parameter: its name.
+        make: (data set, value) -> similarity.
+        default: the value when none is given.
+    """
+
+    parameter: str
+    make: Callable[[Dataset, float], Similarity]
+    default: float
+
+
+def tree_of(dataset: Dataset) -> Tree:
+    """The two-level tree of a data set with superclasses."""
+    if dataset.superclasses is None:
+        raise ValueError(
+            f"`similarity` 'tree' needs superclasses, but {dataset.name} has none; "
+            f"use another similarity or a saved one."
+        )
+    return Tree.from_superclasses(dataset.class_names, dataset.superclasses)
+
+
+def _order(dataset: Dataset, r: float) -> Similarity:
+    return similarity.order(dataset.num_classes, r, names=dataset.class_names)
+
+
+def _words(dataset: Dataset, lower_bound: float) -> Similarity:
+    return similarity.words(dataset.class_names, lower_bound=lower_bound)
+
+
+def _words_angle(dataset: Dataset, temperature: float) -> Similarity:
+    return similarity.words(dataset.class_names, kernel="angle", temperature=temperature)
+
+
+def _tree(dataset: Dataset, temperature: float) -> Similarity:
+    return similarity.tree(tree_of(dataset), temperature=temperature)
+
+
+SIMILARITIES = {
+    "order": Kind("r", _order, 0.8),
+    "words": Kind("lower_bound", _words, 0.6),
+    "words-angle": Kind("temperature", _words_angle, 0.5),
+    "tree": Kind("temperature", _tree, 1.0),
+}
+
+
+def similarity_of(name: str, value: float | None, dataset: Dataset) -> Similarity:
+    """The similarity called `name`, or the one saved at that path, for the data's classes."""
+    if name in SIMILARITIES:
+        kind = SIMILARITIES[name]
+        return kind.make(dataset, kind.default if value is None else value)
+    if not Path(name).exists():
+        _checks.choice("similarity", name, (*SIMILARITIES, "the path of a saved one"))
+    return _saved(name, value, dataset)
+
+
+def _saved(path: str, power: float | None, dataset: Dataset) -> Similarity:
+    loaded = similarity.load(path)
+    if loaded.num_classes != dataset.num_classes:
+        raise ValueError(
+            f"the similarity in {path} must have the data's {dataset.num_classes} classes, "
+            f"but it has {loaded.num_classes}."
+        )
+    return loaded if power is None else similarity.sharpen(loaded, power)

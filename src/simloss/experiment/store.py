@@ -1,0 +1,218 @@
+"""The run folder: what is recorded is never lost, and nothing is half-written.
+
+A cell's sidecar is written whole before its line is appended to `records.jsonl`, so a line implies
+a sidecar. A line is complete when it ends in a newline; an incomplete last line, left by a crash or
+a full disk, is cut off before the next is written.
+"""
+
+import fcntl
+import io
+import json
+import os
+import tempfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, NoReturn
+from zipfile import BadZipFile
+
+import numpy as np
+
+from .config import Config
+
+FORMAT = 1
+
+Arrays = dict[str, np.ndarray[Any, Any]]
+
+
+class RunFolderError(ValueError):
+    """A run folder that cannot be used, said in one sentence."""
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write to a temporary name, sync, rename: the file is there whole or not at all."""
+    try:
+        descriptor, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+        try:
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            umask = os.umask(0)
+            os.umask(umask)
+            os.chmod(temporary, 0o666 & ~umask)
+            os.replace(temporary, path)
+        except BaseException:
+            with suppress(OSError):
+                os.unlink(temporary)
+            raise
+        _sync_folder(path.parent)
+    except OSError as error:
+        _cannot_write(path, error)
+
+
+class RunFolder:
+    """A folder of records: `config.yaml`, `records.jsonl`, and one sidecar a cell in `cells/`."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.records_path = path / "records.jsonl"
+        self.config_path = path / "config.yaml"
+        self.cells_path = path / "cells"
+
+    def exists(self) -> bool:
+        """Whether an experiment has been written here."""
+        return self.config_path.exists()
+
+    def config(self) -> Config:
+        """The experiment this folder holds."""
+        if not self.exists():
+            raise RunFolderError(
+                f"'{self.path}' must be a run folder with a config.yaml, but it has none."
+            )
+        return Config.load(self.config_path)
+
+    @contextmanager
+    def open_for_writing(self, config: Config, *, resume: bool) -> Iterator[None]:
+        """Make the folder, hold its lock, write the configuration, mend what a crash left."""
+        try:
+            self.cells_path.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            _cannot_write(self.path, error)
+        with self._lock():
+            if self.exists():
+                self._check_same(config, resume)
+            config.save(self.config_path)
+            self._cut_incomplete_line()
+            yield
+
+    def append(self, record: dict[str, Any], sidecar: Arrays | None) -> None:
+        """Record a cell: sidecar first, then the line, both on disk before this returns."""
+        if sidecar is not None:
+            buffer = io.BytesIO()
+            np.savez_compressed(buffer, **sidecar)  # type: ignore[arg-type]
+            write_whole(self.sidecar_path(record["cell"]), buffer.getvalue())
+        line = json.dumps({"format": FORMAT, **record}, allow_nan=False) + "\n"
+        size = self.records_path.stat().st_size if self.records_path.exists() else 0
+        try:
+            with self.records_path.open("ab", buffering=0) as file:
+                _write_all(file, line.encode())
+                os.fsync(file.fileno())
+        except OSError as error:
+            with suppress(OSError):
+                os.truncate(self.records_path, size)
+            _cannot_write(self.records_path, error)
+
+    def records(self) -> list[dict[str, Any]]:
+        """Every complete record, one a cell: the last that was done, else the last that failed."""
+        found: dict[str, dict[str, Any]] = {}
+        for number, line in enumerate(self._complete_lines(), start=1):
+            record = _parsed(line, self.records_path, number)
+            known = found.get(record["cell"])
+            if known is None or known["status"] != "done":
+                found[record["cell"]] = record
+        return list(found.values())
+
+    def sidecar_path(self, cell: str) -> Path:
+        """Where a cell's arrays lie."""
+        return self.cells_path / f"{cell}.npz"
+
+    def sidecar(self, cell: str) -> Arrays:
+        """A cell's arrays; never unpickles."""
+        path = self.sidecar_path(cell)
+        try:
+            with np.load(path, allow_pickle=False) as arrays:
+                return dict(arrays)
+        except (OSError, ValueError, EOFError, KeyError, BadZipFile, zlib.error) as error:
+            raise RunFolderError(f"'{path}' must be a whole npz file, but: {error}.") from None
+
+    @contextmanager
+    def _lock(self) -> Iterator[None]:
+        """Held by the kernel for a living process only, so that a dead one never blocks."""
+        try:
+            file = (self.path / "lock").open("a+")
+        except OSError as error:
+            _cannot_write(self.path, error)
+        with file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                file.seek(0)
+                raise RunFolderError(
+                    f"'{self.path}' must have one writer at a time, but process "
+                    f"{file.read().strip() or 'unknown'} is writing to it."
+                ) from None
+            file.truncate(0)
+            file.write(f"{os.getpid()}\n")
+            file.flush()
+            yield
+
+    def _check_same(self, config: Config, resume: bool) -> None:
+        if not resume:
+            raise RunFolderError(
+                f"'{self.path}' must be a new folder, but it holds a run already; "
+                f"add --resume to go on with it, or name another with --out."
+            )
+        ours, theirs = _portable(config), _portable(self.config())
+        for part, value in ours.items():
+            if theirs.get(part) != value:
+                raise RunFolderError(
+                    f"'{self.path}' must hold the same experiment to be resumed, but its {part!r} "
+                    f"was {theirs.get(part)} and is now {value}; name another folder with --out."
+                )
+
+    def _complete_lines(self) -> Iterator[bytes]:
+        if self.records_path.exists():
+            with self.records_path.open("rb") as file:
+                for line in file:
+                    if line.endswith(b"\n"):
+                        yield line
+
+    def _cut_incomplete_line(self) -> None:
+        complete = sum(len(line) for line in self._complete_lines())
+        if self.records_path.exists() and self.records_path.stat().st_size > complete:
+            os.truncate(self.records_path, complete)
+
+
+def _portable(config: Config) -> dict[str, Any]:
+    """What must not change from one start to the next: not the path, not the device."""
+    settings = config.shared()
+    settings["data"].pop("path")
+    settings["training"].pop("device")
+    return settings
+
+
+def _parsed(line: bytes, path: Path, number: int) -> dict[str, Any]:
+    try:
+        record = json.loads(line)
+        if record["status"] in ("done", "failed") and record["cell"] and "treatment" in record:
+            return dict(record)
+    except (ValueError, TypeError, KeyError, RecursionError):
+        pass
+    raise RunFolderError(
+        f"'{path}' must hold one record a line, but line {number} is none; "
+        f"remove that line and resume, and its cell is run again."
+    )
+
+
+def _write_all(file: Any, content: bytes) -> None:
+    """An unbuffered write may take a part only, on a disk that is filling up."""
+    view = memoryview(content)
+    while view:
+        view = view[file.write(view) :]
+
+
+def _sync_folder(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _cannot_write(path: Path, error: OSError) -> NoReturn:
+    raise RunFolderError(
+        f"'{path}' cannot be written: {error.strerror or error}; "
+        f"what was recorded before is safe, and --resume goes on from there."
+    ) from error

@@ -1,0 +1,69 @@
+"""The cells of a table's grid, trained as one stack and recorded one by one."""
+
+import time
+from typing import Any
+
+import torch
+
+from ..similarity import Similarity
+from .cell import OnEpoch, dataset_of, derived_seed, failed, fresh_net, measured
+from .config import Config
+from .measure import Judge
+from .parts import indices_of, parts_of
+from .stacked_loss import StackedLoss
+from .store import Arrays
+from .together import Member, train_together
+from .training import EarlyStopping, Outcome
+from .treatment import Treatment
+
+
+def run_cells_together(
+    config: Config, cells: list[tuple[Treatment, int]], on_epoch: OnEpoch
+) -> list[tuple[dict[str, Any], Arrays | None]]:
+    """Every cell's record and sidecar, as `run_cell` makes them."""
+    started = time.perf_counter()
+    dataset = dataset_of(config)
+    judge = Judge.of(dataset, config.metrics)
+    seeds = sorted({seed for _, seed in cells})
+    parts = [parts_of(dataset, indices_of(dataset, config.split, seed)) for seed in seeds]
+    kept = config.rules[:1] if config.training.keep_best_of == "argmax" else config.rules
+    members = [
+        Member(
+            fresh_net(config, dataset, seed),
+            seeds.index(seed),
+            Outcome(),
+            EarlyStopping(kept, config.training.stop_on, config.training.patience),
+        )
+        for _, seed in cells
+    ]
+    similarities: dict[str, Similarity | None] = {
+        treatment.label: treatment.similarity_for(dataset) for treatment, _ in cells
+    }
+    loss = StackedLoss(
+        [treatment.loss for treatment, _ in cells],
+        [similarities[treatment.label] for treatment, _ in cells],
+        torch.float32,
+    )
+    train_together(
+        members,
+        loss,
+        [part["train"] for part in parts],
+        [part["validation"] for part in parts],
+        judge,
+        config.rules,
+        config.training,
+        [derived_seed(seed, "order") for seed in seeds],
+        on_epoch,
+    )
+    finished: list[tuple[dict[str, Any], Arrays | None]] = []
+    for (treatment, seed), member in zip(cells, members, strict=True):
+        if member.failure:
+            finished.append((failed(config, treatment, seed, member.failure), None))
+            continue
+        member.outcome.seconds["total"] = (time.perf_counter() - started) / len(cells)
+        finished.append(
+            measured(
+                config, treatment, seed, member.net, member.outcome, parts[member.group], judge
+            )
+        )
+    return finished

@@ -1,0 +1,122 @@
+"""What is compared: a loss, a similarity, and the value of its one parameter."""
+
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from torch import nn
+
+from .. import _checks
+from ..data import Dataset
+from ..loss import ProperSimLoss, SimLoss, SoftTargetLoss
+from ..loss.module import SimilarityLoss
+from ..similarity import Similarity
+from .similarities import SIMILARITIES, similarity_of
+
+LOSSES: dict[str, type[SimilarityLoss]] = {
+    "simloss": SimLoss,
+    "proper": ProperSimLoss,
+    "soft-target": SoftTargetLoss,
+}
+BASELINE = "cross-entropy"
+
+_LABELS = {
+    BASELINE: "cross entropy",
+    "simloss": "SimLoss",
+    "proper": "proper SimLoss",
+    "soft-target": "soft targets",
+}
+_SYMBOLS = {"lower_bound": "l", "temperature": "t"}
+
+
+@dataclass(frozen=True)
+class Treatment:
+    """A loss, the kind of similarity it uses, and that similarity's parameter.
+
+    Attributes:
+        loss: "cross-entropy", "simloss", "proper" or "soft-target".
+        similarity: a name in `SIMILARITIES`, or the path of a saved one; None for cross entropy.
+        value: the parameter: r of an order, the lower bound of words, a temperature.
+        options: keywords of the loss (`cross_entropy_share`, `label_smoothing`) and
+            `normalized: true` for the appendix's form.
+
+    Example:
+        >>> Treatment("simloss", "order", 0.8).label
+        'SimLoss, r = 0.8'
+    """
+
+    loss: str
+    similarity: str | None = None
+    value: float | None = None
+    options: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        _checks.choice("loss", self.loss, (BASELINE, *LOSSES))
+        if self.loss != BASELINE and self.similarity is None:
+            raise ValueError(f"`loss` {self.loss!r} needs a similarity, but got none.")
+        unknown = set(self.options) - {"cross_entropy_share", "label_smoothing", "normalized"}
+        if unknown:
+            raise ValueError(f"`options` of a treatment do not include {sorted(unknown)[0]!r}.")
+
+    @property
+    def parameter(self) -> str | None:
+        """The name of the parameter: "r", "lower_bound", "temperature"."""
+        if self.similarity is None or self.value is None:
+            return None
+        known = SIMILARITIES.get(self.similarity)
+        return known.parameter if known else "power"
+
+    @property
+    def label(self) -> str:
+        """What a table calls it."""
+        text = _LABELS[self.loss]
+        if self.similarity not in (None, "order"):
+            text += f" ({self.similarity})"
+        if self.parameter:
+            text += f", {_SYMBOLS.get(self.parameter, self.parameter)} = {self.value:g}"
+        for name, value in sorted(self.options.items()):
+            text += f", {name.replace('_', ' ')}" + ("" if value is True else f" {value:g}")
+        return text
+
+    @property
+    def family(self) -> str:
+        """The label without the parameter: what is one line of a figure."""
+        return Treatment(self.loss, self.similarity, None, self.options).label
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values, without what is not set."""
+        return {name: value for name, value in asdict(self).items() if value not in (None, {})}
+
+    def similarity_for(self, dataset: Dataset) -> Similarity | None:
+        """The similarity of the data's classes under this treatment."""
+        if self.similarity is None:
+            return None
+        similarity = similarity_of(self.similarity, self.value, dataset)
+        return similarity.normalized() if self.options.get("normalized") else similarity
+
+    def loss_for(self, dataset: Dataset) -> nn.Module:
+        """The loss module, on the CPU."""
+        options = {k: v for k, v in self.options.items() if k != "normalized"}
+        similarity = self.similarity_for(dataset)
+        if similarity is None or self.loss == BASELINE:
+            options.pop("cross_entropy_share", None)
+            return nn.CrossEntropyLoss(**options)
+        return LOSSES[self.loss](similarity, **options)
+
+
+def treatments(
+    losses: list[str], similarity: str, values: list[float], **options: Any
+) -> list[Treatment]:
+    """Each loss with each value; cross entropy, which has none, once and first.
+
+    Example:
+        >>> [t.label for t in treatments(["simloss", "cross-entropy"], "order", [0.3, 0.8])]
+        ['cross entropy', 'SimLoss, r = 0.3', 'SimLoss, r = 0.8']
+    """
+    made = [Treatment(BASELINE)]
+    made += [
+        Treatment(loss, similarity, float(value), options)
+        for loss in losses
+        if loss != BASELINE
+        for value in values
+    ]
+    return made

@@ -406,13 +406,13 @@ def class_indices(name: str, value: Any, num_classes: int | None = None) -> Tens
             raise TypeError(
                 f"`{name}` must be class indices, but got {type(value).__name__}."
             ) from None
+    if value.numel() == 0:
+        raise ValueError(f"`{name}` must hold at least one class index, but it is empty.")
     if value.is_floating_point() or value.is_complex() or value.dtype == torch.bool:
         raise TypeError(
             f"`{name}` must be class indices, whole numbers, but got {_kind(value)}; "
             f"of probabilities, `simloss.decide` makes answers."
         )
-    if value.numel() == 0:
-        raise ValueError(f"`{name}` must hold at least one class index, but it is empty.")
     value = value.detach().long()
     if values_can_be_read(value):
         low, high = int(value.min()), int(value.max())

@@ -1,0 +1,223 @@
+"""What a metric is: sums over examples, and the number made of them.
+
+A metric is written once, as a function that returns *sums*: a tensor that may be added up over
+batches and devices. `finish` makes the number of them. The plain function on all examples and the
+streaming version (:mod:`simloss.metrics.streaming`) are therefore the same formula.
+"""
+
+import functools
+import inspect
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from typing import Any, ParamSpec
+
+import torch
+from torch import Tensor
+
+from .. import _checks
+from ..decision.costs import wide
+
+P = ParamSpec("P")
+
+# What a metric may need beside the answers and the truth; "order" says the classes have one.
+NEEDS = ("order", "tree", "cost", "similarity", "probabilities")
+
+METRICS: "dict[str, Metric]" = {}
+
+# What people call them elsewhere.
+_ALIASES = {
+    "acc": "accuracy",
+    "ece": "calibration_error",
+    "fsa": "failed_superclass_accuracy",
+    "kendall": "kendall_tau",
+    "kappa": "quadratic_kappa",
+    "rps": "ranked_probability_score",
+    "sa": "superclass_accuracy",
+}
+
+
+@dataclass(frozen=True)
+class Metric:
+    """One metric, with all a table or a test has to know of it.
+
+    Attributes:
+        name: what configurations and records call it.
+        label: what a table calls it.
+        higher_is_better: which way is up.
+        formula: in words and signs a reader can check.
+        needs: what it cannot do without, a part of :data:`NEEDS`.
+        percent: whether it is shown in percent.
+        companions: the metrics without which it misleads; :func:`simloss.metrics.columns` adds
+            them.
+        sums: the sums over examples it is made of.
+        finish: the number made of those sums.
+        adds_up: whether the sums of two batches are added; else they are put one after the other.
+        options: of `sums`, such as the k of top-k.
+
+    Example:
+        >>> from simloss import metrics
+        >>> metric = metrics.find("mae")
+        >>> metric.label, metric.higher_is_better, sorted(metric.needs)
+        ('MAE', False, ['order'])
+        >>> metric([1, 4], [1, 2])
+        1.0
+    """
+
+    name: str
+    label: str
+    higher_is_better: bool
+    formula: str
+    needs: frozenset[str]
+    percent: bool
+    companions: tuple[str, ...]
+    sums: Callable[..., Tensor]
+    finish: Callable[[Tensor], Tensor]
+    adds_up: bool
+    options: dict[str, Any] = field(default_factory=dict)
+
+    def __call__(self, answers: Any, truth: Any, **context: Any) -> float:
+        """The metric of all examples; `context` may hold more than it needs."""
+        return float(self.finish(self.sums_of(answers, truth, **context)))
+
+    def sums_of(self, answers: Any, truth: Any, **context: Any) -> Tensor:
+        """Its sums over these examples, from whatever of `context` it uses."""
+        given = {"answers": answers, "truth": truth, **context, **self.options}
+        known = {name: value for name, value in given.items() if value is not None}
+        for name in (need for need in NEEDS if need in self.needs and need != "order"):
+            if name not in known:
+                raise ValueError(f"`{name}` must be given for the metric {self.name!r}.")
+        return self.sums(**{name: known[name] for name in self.arguments & known.keys()})
+
+    @functools.cached_property
+    def arguments(self) -> frozenset[str]:
+        """The names of what `sums` takes."""
+        return frozenset(inspect.signature(self.sums).parameters)
+
+    def __reduce__(self) -> Any:
+        return find, (self.name,)  # `sums` itself goes by the name of the public function
+
+    def format(self, value: float) -> str:
+        """As a table shows it; a dash where there is no number.
+
+        Example:
+            >>> from simloss import metrics
+            >>> metrics.find("accuracy").format(0.1447), metrics.find("mae").format(7.012)
+            ('14.47 %', '7.01')
+        """
+        if value != value:
+            return "–"
+        return f"{100 * value:.2f} %" if self.percent else f"{value:.{2 if value < 100 else 1}f}"
+
+
+def mean(sums: Tensor) -> Tensor:
+    """(total, count) -> the mean."""
+    return sums[0] / sums[1]
+
+
+def metric(
+    label: str,
+    *,
+    formula: str,
+    higher_is_better: bool,
+    needs: Iterable[str] = (),
+    percent: bool = False,
+    companions: tuple[str, ...] = (),
+    finish: Callable[[Tensor], Tensor] = mean,
+    adds_up: bool = True,
+    template: str | None = None,
+    k: int | None = None,
+) -> Callable[[Callable[P, Tensor]], Callable[P, float]]:
+    """Makes a function that returns sums the public metric of the same name, and registers it.
+
+    With `template`, such as "top_{k}_accuracy", it is a family, registered for the default `k`.
+    """
+
+    def register(sums: Callable[P, Tensor]) -> Callable[P, float]:
+        name = template or sums.__name__
+        family = Metric(
+            name,
+            label,
+            higher_is_better,
+            formula,
+            frozenset(needs),
+            percent,
+            companions,
+            sums,
+            finish,
+            adds_up,
+        )
+        if k is None:
+            METRICS[name] = family
+        else:
+            _FAMILIES[name] = family
+            member = _member(family, k)
+            METRICS[member.name] = member
+
+        @functools.wraps(sums)
+        def public(*args: P.args, **kwargs: P.kwargs) -> float:
+            return float(finish(sums(*args, **kwargs)))
+
+        public.__annotations__["return"] = float
+        return public
+
+    return register
+
+
+_FAMILIES: dict[str, Metric] = {}
+
+
+def _member(family: Metric, k: int) -> Metric:
+    return replace(
+        family,
+        name=family.name.format(k=k),
+        label=family.label.format(k=k),
+        formula=family.formula.format(k=k),
+        options={"k": k},
+    )
+
+
+def find(name: str) -> Metric:
+    """The metric of that name, also by its common short name, and for any k of a family.
+
+    Example:
+        >>> from simloss import metrics
+        >>> metrics.find("fsa").name
+        'failed_superclass_accuracy'
+        >>> metrics.find("top_3_accuracy").label
+        'Top-3'
+    """
+    lower = str(name).lower()
+    known = METRICS.get(_ALIASES.get(lower, lower))
+    if known is not None:
+        return known
+    family = _FAMILIES.get(re.sub(r"_\d+_", "_{k}_", lower))
+    if family is not None:
+        k = int(re.findall(r"\d+", lower)[0])
+        return _member(family, k)
+    remedy = _checks.nearest_spelling(lower, [*METRICS, *_ALIASES])
+    raise ValueError(f"`name` must be a known metric, but got {name!r}{remedy}.")
+
+
+def answers_and_truth(
+    answers: Any, truth: Any, num_classes: int | None = None
+) -> tuple[Tensor, Tensor]:
+    """Both as flat class indices on one device, (M)."""
+    a = _checks.class_indices("answers", answers, num_classes)
+    y = _checks.class_indices("truth", truth, num_classes)
+    _checks.same_shape("answers", a.shape, "truth", y.shape)
+    return a.reshape(-1), y.reshape(-1).to(a.device)
+
+
+def probabilities_and_truth(probabilities: Any, truth: Any) -> tuple[Tensor, Tensor]:
+    """Flat on one device, (M, C) and (M)."""
+    p = _checks.probabilities(probabilities)
+    y = _checks.class_indices("truth", truth, p.shape[-1])
+    _checks.same_shape("truth", y.shape, "probabilities", p.shape[:-1])
+    return p.reshape(-1, p.shape[-1]), y.reshape(-1).to(p.device)
+
+
+def total_and_count(values: Tensor) -> Tensor:
+    """Of one value an example, (2), in a dtype that does not lose digits."""
+    values = values.to(wide(values))
+    return torch.stack([values.sum(), values.new_tensor(values.numel())])

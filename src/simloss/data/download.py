@@ -1,0 +1,176 @@
+"""Fetching a file: resumed where it broke off, checked, and there only when it is whole."""
+
+import hashlib
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.client import HTTPException, HTTPResponse
+from pathlib import Path
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
+
+from .errors import DataError
+from .source import Progress
+
+_CHUNK_BYTES = 2**18
+_WORTH_ANOTHER_TRY = (408, 425, 429, 500, 502, 503, 504)
+
+
+def download(
+    url: str,
+    path: str | os.PathLike[str],
+    *,
+    sha256: str | None = None,
+    md5: str | None = None,
+    progress: Progress | None = None,
+    attempts: int = 5,
+    pause: float = 1.0,
+    timeout: float = 30.0,
+) -> Path:
+    """Fetch `url` to `path`, unless a file with the right checksum is there already.
+
+    What has been fetched waits in `path` + ".part": a download that broke off goes on from there,
+    in the same call or in the next. It is moved to `path` when its checksum is right.
+
+    Args:
+        url: an http or https address.
+        path: the file to write; its folder is made.
+        sha256: the checksum the file must have, in hexadecimal digits.
+        md5: the same of another kind; at least one of the two must be given.
+        progress: called with the bytes fetched so far and the bytes there are (0 if unknown).
+        attempts: how many connections are made before giving up.
+        pause: seconds between them.
+        timeout: seconds of silence after which a connection counts as broken.
+
+    Example:
+        >>> download("https://host/file.tar.gz", "file.tar.gz", md5="03b5...")  # doctest: +SKIP
+        PosixPath('file.tar.gz')
+    """
+    checksums = {kind: sum for kind, sum in (("sha256", sha256), ("md5", md5)) if sum}
+    if not url.startswith(("http://", "https://")):
+        raise ValueError(f"`url` must begin with http:// or https://, but got {url!r}.")
+    if not checksums:
+        raise ValueError("`sha256` or `md5` must be given, so that a wrong file is noticed.")
+    path = Path(path)
+    if path.is_file() and _mismatch(path, checksums) is None:
+        return path
+    part = path.with_name(path.name + ".part")
+    with _local_trouble_named(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        is_resumed = part.exists()
+    fetch = _Fetch(url, part, progress, attempts, pause, timeout)
+    fetch.all_of_it()
+    if is_resumed and _mismatch(part, checksums):  # what was resumed may be of an older file
+        part.unlink()
+        fetch.all_of_it()
+    mismatch = _mismatch(part, checksums)
+    if mismatch:
+        part.unlink()
+        raise DataError(f"{url} was fetched, but {mismatch}; it was thrown away.")
+    os.replace(part, path)
+    return path
+
+
+class _Fetch:
+    """One file on its way."""
+
+    def __init__(
+        self,
+        url: str,
+        part: Path,
+        progress: Progress | None,
+        attempts: int,
+        pause: float,
+        timeout: float,
+    ) -> None:
+        self.url, self.part, self.progress = url, part, progress
+        self.attempts, self.pause, self.timeout = attempts, pause, timeout
+
+    def all_of_it(self) -> None:
+        """Connect until `part` is whole."""
+        for attempt in range(1, self.attempts + 1):
+            try:
+                return self._rest()
+            except (OSError, HTTPException) as error:
+                if isinstance(error, HTTPError):
+                    error.close()
+                    if error.code not in _WORTH_ANOTHER_TRY:
+                        raise DataError(
+                            f"{self.url} cannot be fetched: the server answers {error.code} "
+                            f"{error.reason}."
+                        ) from None
+                if attempt == self.attempts:
+                    raise DataError(
+                        f"{self.url} could not be fetched in {attempt} attempts "
+                        f"({_cause(error)}); the {self._have():,} bytes that came are kept: "
+                        f"run it again to go on."
+                    ) from None
+                time.sleep(self.pause)
+
+    def _have(self) -> int:
+        return self.part.stat().st_size if self.part.exists() else 0
+
+    def _rest(self) -> None:
+        have = self._have()
+        headers = {"Accept-Encoding": "identity", **({"Range": f"bytes={have}-"} if have else {})}
+        try:
+            response = urlopen(Request(self.url, headers=headers), timeout=self.timeout)
+        except HTTPError as error:
+            if error.code != 416:
+                raise
+            # Nothing follows what we have: it is whole, or it is of another file.
+            error.close()
+            if error.headers.get("Content-Range") == f"bytes */{have}":
+                return
+            self.part.unlink()
+            raise ConnectionError("the file on the server has changed") from None
+        with response:
+            self._receive(response, have)
+
+    def _receive(self, response: HTTPResponse, have: int) -> None:
+        if response.status == 206:
+            if not response.headers.get("Content-Range", "").startswith(f"bytes {have}-"):
+                self.part.unlink(missing_ok=True)
+                raise ConnectionError("the server sent another part than was asked for")
+        else:
+            have = 0
+        length = response.headers.get("Content-Length")
+        total = have + int(length) if length else 0
+        with _local_trouble_named(self.part):
+            file = self.part.open("ab" if have else "wb")
+        with file:
+            while chunk := response.read(_CHUNK_BYTES):
+                with _local_trouble_named(self.part):
+                    file.write(chunk)
+                have += len(chunk)
+                if self.progress is not None:
+                    self.progress(have, total)
+            with _local_trouble_named(self.part):
+                file.flush()
+                os.fsync(file.fileno())
+        if have < total:
+            raise ConnectionError(f"it broke off after {have:,} of {total:,} bytes")
+
+
+def _mismatch(path: Path, checksums: dict[str, str]) -> str | None:
+    """What is wrong with the checksum of a file, if anything."""
+    for kind, expected in checksums.items():
+        with path.open("rb") as file:
+            found = hashlib.file_digest(file, kind).hexdigest()
+        if found != expected.lower():
+            return f"its {kind} is {found} where {expected} was expected"
+    return None
+
+
+def _cause(error: Exception) -> str:
+    return str(getattr(error, "reason", None) or error or type(error).__name__)
+
+
+@contextmanager
+def _local_trouble_named(path: Path) -> Iterator[None]:
+    """Tell a full or locked disk from a broken connection."""
+    try:
+        yield
+    except OSError as error:
+        raise DataError(f"'{path}' cannot be written: {error.strerror or error}.") from None

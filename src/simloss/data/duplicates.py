@@ -1,0 +1,38 @@
+"""Images that occur more than once, pixel for pixel."""
+
+import hashlib
+from typing import Any
+
+import torch
+from torch import Tensor
+
+
+def first_equal(images: Any) -> dict[int, int]:
+    """Row -> the first row with the same bytes, for rows that are not the first of their kind.
+
+    Example:
+        >>> import numpy as np
+        >>> first_equal(np.array([[1, 2], [3, 4], [1, 2]], dtype=np.uint8))
+        {2: 0}
+    """
+    seen: dict[bytes, int] = {}
+    repeated: dict[int, int] = {}
+    for row, image in enumerate(images):
+        digest = hashlib.sha256(image.tobytes()).digest()
+        first = seen.setdefault(digest, row)
+        if first != row:
+            repeated[row] = first
+    return repeated
+
+
+def groups(count: int, first_equal: dict[int, int]) -> Tensor:
+    """One number a row, equal for rows that are equal, (N).
+
+    Example:
+        >>> groups(4, {2: 0})
+        tensor([0, 1, 0, 3])
+    """
+    group = torch.arange(count)
+    for row, first in first_equal.items():
+        group[row] = first
+    return group

@@ -1,0 +1,45 @@
+"""Faces whose class is an age: what UTKFace and AFAD have in common."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from .dataset import Dataset
+from .duplicates import groups
+from .errors import MissingDataError
+from .images import Images
+
+
+def existing_path(path: str | os.PathLike[str], remedy: str) -> Path:
+    """`path`, if something stands there; otherwise one sentence that ends with `remedy`."""
+    found = Path(path).expanduser()
+    if not found.exists():
+        raise MissingDataError(f"Nothing was found at '{found}': {remedy}.")
+    return found
+
+
+def face_dataset(
+    name: str, images: Images, ages: Sequence[int], classes: Sequence[int], notes: dict[str, Any]
+) -> Dataset:
+    """A data set of one age an image; `classes` are the ages there are, in order."""
+    class_of = {age: at for at, age in enumerate(classes)}
+    other_age = sum(ages[row] != ages[first] for row, first in images.first_equal.items())
+    return Dataset(
+        name=name,
+        inputs=images.pixels,
+        labels=torch.tensor([class_of[age] for age in ages]),
+        class_names=tuple(str(age) for age in classes),
+        groups=groups(len(ages), images.first_equal),
+        notes={
+            "unit": "years",
+            "images": len(ages),
+            "left_out": images.left_out,
+            "duplicates": len(images.first_equal),
+            "duplicates_of_another_age": other_age,
+            "cache": images.cache,
+            **notes,
+        },
+    )

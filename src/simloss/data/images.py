@@ -1,0 +1,178 @@
+"""A folder or an archive of image files -> one tensor, decoded once and kept."""
+
+import hashlib
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from . import image_cache
+from .decode import Unreadable, decoded
+from .errors import DataError
+from .image_cache import Index, PixelArray
+from .source import Progress, Source
+
+_FORMAT = 1  # of the cache; a new number when what is written under the same key changes
+_MAX_SIZE = 1024
+UNREADABLE = "unreadable"
+REPEATED = "same name as another"
+
+Cache = str | os.PathLike[str] | bool | None
+"""A folder for decoded images; None or True for the default one, False for none at all."""
+
+
+class LeftOut(str):
+    """Why a file is not used; said by a reader in place of a row's name."""
+
+    __slots__ = ()
+
+
+RowName = Callable[[str], str | LeftOut | None]
+"""From a file's name: what its row is called, why it is left out, or None if it is no image."""
+
+
+@dataclass(frozen=True)
+class Images:
+    """Images sorted by name.
+
+    Attributes:
+        pixels: uint8, (N, 3, H, W), in the channels_last memory format.
+        names: one a row.
+        first_equal: row -> the first row with the same pixels.
+        left_out: reason -> how many files, and the names of the first few.
+        cache: where the pixels are kept, or why they are not.
+    """
+
+    pixels: Tensor
+    names: tuple[str, ...]
+    first_equal: dict[int, int]
+    left_out: dict[str, dict[str, Any]]
+    cache: str
+
+
+def images(
+    source: Source,
+    *,
+    name: str,
+    row_name: RowName,
+    rules: str,
+    size: int,
+    cache: Cache = None,
+    progress: Progress | None = None,
+) -> Images:
+    """Every image that `row_name` has a row for, scaled to `size` x `size`.
+
+    Decoded at the first call and kept; read from there as long as neither the files, nor `size`,
+    nor `rules` (which says in words what `row_name` does) change. Without a folder that can be
+    written to, the images are held in memory and decoded again next time.
+    """
+    if not 1 <= size <= _MAX_SIZE:
+        raise ValueError(f"`size` must be from 1 to {_MAX_SIZE} pixels, but got {size}.")
+    key = hashlib.sha256(repr((_FORMAT, source.fingerprint(), rules, size)).encode()).hexdigest()
+    build = _Build(source, f"{name}-{size}px-{key[:24]}", row_name, rules, size, progress)
+    if cache is False:
+        return build.in_memory("not kept, as asked for")
+    folder = image_cache.cache_folder(None if cache is True else cache)
+    return build.kept(folder) or build.in_folder(folder)
+
+
+@dataclass(frozen=True)
+class _Build:
+    """What is known before the first image is decoded."""
+
+    source: Source
+    stem: str
+    row_name: RowName
+    rules: str
+    size: int
+    progress: Progress | None
+
+    def kept(self, folder: Path) -> Images | None:
+        """The images that were decoded before, if they are whole."""
+        loaded = image_cache.load(folder, self.stem)
+        return _images(*loaded, str(folder / f"{self.stem}.npy")) if loaded else None
+
+    def in_folder(self, folder: Path) -> Images:
+        """Decode into `folder`, or into memory if it cannot be written to."""
+        try:
+            workshop = image_cache.workshop(folder, self.stem)
+        except OSError as error:
+            reason = error.strerror or error
+            return self.in_memory(f"not kept: '{folder}' cannot be written to ({reason})")
+        with workshop as made, image_cache.full_disk_named(folder):
+            self._write(Path(made))
+            image_cache.publish(Path(made), folder, self.stem)
+        images = self.kept(folder)
+        if images is None:
+            raise DataError(f"The image cache in '{folder}' does not read back as written.")
+        return images
+
+    def in_memory(self, reason: str) -> Images:
+        """Decode, and keep nothing."""
+        with tempfile.TemporaryDirectory() as made, image_cache.full_disk_named(Path(made)):
+            self._write(Path(made))
+            loaded = image_cache.load(Path(made), self.stem)
+            if loaded is None:
+                raise DataError(f"The images in '{made}' do not read back as written.")
+            pixels, index = loaded
+            return _images(np.array(pixels), index, reason)
+
+    def _write(self, folder: Path) -> None:
+        index = Index()
+        image_cache.write(folder, self.stem, self._rows(index), index, self.size)
+        if not index.names:
+            raise DataError(self._nothing_found(index))
+
+    def _rows(self, index: Index) -> Iterator[tuple[str, bytes]]:
+        """Name and pixels of each row; `index` learns what is left out."""
+        for name, pixels in decoded(self._files(index), self.size):
+            if isinstance(pixels, Unreadable):
+                index.leave_out(f"{name} ({pixels})", UNREADABLE)
+            else:
+                yield name, pixels
+
+    def _files(self, index: Index) -> Iterator[tuple[str, bytes]]:
+        """Name of its row and content of each file that is wanted."""
+        seen: set[str] = set()
+        for member in self.source.members():
+            row = self.row_name(member.name)
+            if isinstance(row, LeftOut):
+                index.leave_out(member.name, row)
+            elif row in seen:
+                index.leave_out(member.name, REPEATED)
+            elif row is not None:
+                seen.add(row)
+                yield row, member.read()
+            if self.progress is not None:
+                self.progress(self.source.position, self.source.size)
+        if self.progress is not None:
+            self.progress(self.source.size, self.source.size)
+
+    def _nothing_found(self, index: Index) -> str:
+        unreadable = index.left_out.pop(UNREADABLE, None)
+        if unreadable is not None:
+            return (
+                f"'{self.source.path}' holds {unreadable['count']:,} files named like images, "
+                f"but none of them can be read; the first: {unreadable['names'][0]}."
+            )
+        others = "".join(
+            f"; {entry['count']:,} left out: {reason}, for example {entry['names'][0]!r}"
+            for reason, entry in index.left_out.items()
+        )
+        return f"'{self.source.path}' must hold {self.rules}, but no such file is there{others}."
+
+
+def _images(pixels: PixelArray, index: Index, cache: str) -> Images:
+    return Images(
+        pixels=torch.from_numpy(pixels).permute(0, 3, 1, 2),
+        names=tuple(index.names),
+        first_equal=index.first_equal,
+        left_out=index.left_out,
+        cache=cache,
+    )

@@ -74,4 +74,4 @@ def _saved(path: str, power: float | None, dataset: Dataset) -> Similarity:
             f"the similarity in {path} must have the data's {dataset.num_classes} classes, "
             f"but it has {loaded.num_classes}."
         )
-    return loaded if power is None else similarity.sharpen(loaded, power)
+    return loaded if power is None else similarity.sharpened(loaded, power)

@@ -103,7 +103,7 @@ def train(
     device = device_of(config.device)
     net, loss = net.to(device), loss.to(device)
     if training.inputs.ndim == 4:
-        net = net.to(memory_format=torch.channels_last)
+        net.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
     optimizer = torch.optim.Adam(net.parameters(), lr=config.learning_rate, fused=True)
     generator = torch.Generator().manual_seed(seed)
     kept_rules = rules[:1] if config.keep_best_of == "argmax" else rules

@@ -1,0 +1,88 @@
+"""Ready configurations: the paper's experiments, and the comparison on the shipped tables."""
+
+from collections.abc import Sequence
+
+from .. import _checks
+from .config import Config, DataConfig, SplitConfig, TrainingConfig
+from .treatment import BASELINE, Treatment, treatments
+
+ORDER_METRICS = ("mae", "mse", "accuracy")
+TREE_METRICS = ("accuracy", "superclass_accuracy", "failed_superclass_accuracy")
+
+PAPER_R = tuple(round(0.1 * step, 1) for step in range(10))
+PAPER_LOWER_BOUNDS = (*PAPER_R, 0.99)
+PAPER_SEEDS = 10
+
+# What `compare` tries. Few values, because each one more makes a chance find more likely.
+COMPARE_R = (0.3, 0.5, 0.7, 0.8, 0.9)
+COMPARE_LOSSES = ("simloss", "proper", "soft-target")
+
+
+def reproduction(
+    task: str,
+    path: str,
+    *,
+    r: Sequence[float] = PAPER_R,
+    lower_bound: Sequence[float] = PAPER_LOWER_BOUNDS,
+    losses: Sequence[str] = ("simloss",),
+    seeds: int = PAPER_SEEDS,
+    epochs: int | None = None,
+    device: str = "auto",
+    similarity: str | None = None,
+) -> Config:
+    """An experiment of the paper: "utkface", "afad" or "cifar100", its defaults the paper's.
+
+    r = 0 and a lower bound of .99 make the similarity the identity, so they are run as what they
+    are, cross entropy.
+    """
+    _checks.choice("task", task, ("utkface", "afad", "cifar100"))
+    faces = task != "cifar100"
+    kind = similarity or ("order" if faces else "words")
+    plain = 0.0 if kind == "order" else 0.99
+    values = [value for value in (r if faces else lower_bound) if value != plain]
+    training = TrainingConfig(
+        epochs=epochs or TrainingConfig.epochs,
+        patience=10 if faces else 20,
+        stop_on="mae" if faces else "accuracy",
+        augment=not faces,
+        device=device,
+    )
+    return Config(
+        name=task,
+        data=DataConfig(task, path),
+        model="age-cnn" if faces else "lenet",
+        treatments=tuple(treatments(list(losses), kind, values)),
+        seeds=tuple(range(_checks.class_count("seeds", seeds))),
+        metrics=ORDER_METRICS if faces else TREE_METRICS,
+        rules=("argmax", "median") if faces else ("argmax", "tree"),
+        training=training,
+    )
+
+
+def comparison(
+    source: str,
+    *,
+    r: Sequence[float] = COMPARE_R,
+    losses: Sequence[str] = COMPARE_LOSSES,
+    seeds: int = 10,
+    epochs: int | None = None,
+) -> Config:
+    """The comparison on a shipped table: each seed its own split, each rule its best epoch."""
+    chosen: list[Treatment] = treatments([BASELINE, *losses], "order", list(r))
+    return Config(
+        name=source,
+        data=DataConfig(source),
+        model="mlp",
+        treatments=tuple(chosen),
+        seeds=tuple(range(_checks.class_count("seeds", seeds))),
+        metrics=ORDER_METRICS,
+        rules=("argmax", "median"),
+        split=SplitConfig(new_for_each_seed=True),
+        training=TrainingConfig(
+            epochs=epochs or 200,
+            patience=8,
+            batch_size=256,
+            learning_rate=3e-3,
+            keep_best_of="each rule",
+        ),
+    )

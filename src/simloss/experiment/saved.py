@@ -1,0 +1,128 @@
+"""A trained net in one file that cannot run code: weights, classes, statistics of its inputs."""
+
+import json
+import struct
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from ..data import Dataset
+from ..data.standardize import Standardizer
+from ..decision import decide
+from ..similarity import Tree
+from .config import Config
+from .models import model
+from .parts import Ready
+from .store import write_whole
+from .training import Part, logits_of
+
+FORMAT = 1
+
+
+@dataclass
+class SavedModel:
+    """A net with all that is needed to answer for new inputs.
+
+    Attributes:
+        net: in evaluation mode, on the CPU.
+        standardize: the statistics of its training part.
+        class_names: in class order.
+        superclasses: one a class, or None.
+        temperature: fitted on validation.
+        config: what trained it; `rule` is the decision it was kept for.
+    """
+
+    net: nn.Module
+    standardize: Standardizer
+    class_names: tuple[str, ...]
+    superclasses: tuple[str, ...] | None
+    temperature: float
+    rule: str
+    config: Config
+    input_shape: tuple[int, ...]
+
+    def save(self, path: Path) -> None:
+        """Write one safetensors file, whole or not at all."""
+        from safetensors.torch import save
+
+        about = {
+            "format": FORMAT,
+            "class_names": self.class_names,
+            "superclasses": self.superclasses,
+            "temperature": self.temperature,
+            "rule": self.rule,
+            "input_shape": self.input_shape,
+            "config": self.config.as_dict(),
+        }
+        tensors = {f"net.{k}": v.contiguous() for k, v in self.net.state_dict().items()}
+        tensors |= {
+            "standardize.mean": self.standardize.mean,
+            "standardize.std": self.standardize.std,
+        }
+        write_whole(path, save(tensors, metadata={"simloss": json.dumps(about)}))
+
+    @classmethod
+    def load(cls, path: Path) -> "SavedModel":
+        """Read it back; a `module:factory` net is imported, for the user has named it."""
+        tensors, about = _read(path)
+        shape = tuple(about["input_shape"])
+        config = Config.from_dict(about["config"])
+        net = model(config.model, shape, len(about["class_names"]))
+        weights = {k.removeprefix("net."): v for k, v in tensors.items() if k.startswith("net.")}
+        try:
+            net.load_state_dict(weights)
+        except RuntimeError:
+            raise ValueError(f"'{path}' holds weights that do not fit its net.") from None
+        superclasses = about["superclasses"]
+        return cls(
+            net.eval(),
+            Standardizer(tensors["standardize.mean"], tensors["standardize.std"]),
+            tuple(about["class_names"]),
+            tuple(superclasses) if superclasses else None,
+            float(about["temperature"]),
+            about["rule"],
+            config,
+            shape,
+        )
+
+    def probabilities(self, inputs: Tensor, *, calibrated: bool = True) -> Tensor:
+        """Class probabilities of inputs as they are stored, (N, C)."""
+        if tuple(inputs.shape[1:]) != self.input_shape:
+            raise ValueError(
+                f"`inputs` must have shape (N, {', '.join(map(str, self.input_shape))}), "
+                f"but got {tuple(inputs.shape)}."
+            )
+        ready = Ready(self.standardize, inputs.ndim == 4)
+        logits = logits_of(self.net, Part(inputs, torch.zeros(len(inputs)), ready))
+        return (logits / (self.temperature if calibrated else 1.0)).softmax(-1)
+
+    def predict(self, inputs: Tensor) -> Tensor:
+        """The classes answered, by the decision rule the net was kept for, (N)."""
+        p = self.probabilities(inputs, calibrated=False)
+        if self.rule != "tree":
+            return decide(p, self.rule)
+        assert self.superclasses is not None
+        return decide(p, Tree.from_superclasses(self.class_names, self.superclasses))
+
+
+def _read(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(path, framework="pt") as file:
+            about = json.loads((file.metadata() or {})["simloss"])
+            return {name: file.get_tensor(name) for name in file.keys()}, about  # noqa: SIM118
+    except (SafetensorError, OSError, KeyError, ValueError, struct.error):
+        raise ValueError(f"'{path}' must be a model saved by simloss, but it is not.") from None
+
+
+def fits(saved: SavedModel, dataset: Dataset) -> None:
+    """The data speaks of the classes and inputs the model knows."""
+    if dataset.class_names != saved.class_names:
+        raise ValueError(
+            f"the data must have the model's {len(saved.class_names)} classes in its order, "
+            f"but {dataset.name} has {dataset.num_classes} classes that differ."
+        )

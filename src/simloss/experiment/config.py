@@ -35,6 +35,9 @@ class SplitConfig:
     stratify: bool = False
     keep_duplicates_together: bool = False
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "shares", tuple(self.shares))  # a list when it comes from YAML
+
 
 @dataclass(frozen=True)
 class TrainingConfig:

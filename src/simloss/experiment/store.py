@@ -122,7 +122,7 @@ class RunFolder:
         """A cell's arrays; never unpickles."""
         path = self.sidecar_path(cell)
         try:
-            with np.load(path, allow_pickle=False) as arrays:
+            with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
                 return dict(arrays)
         except (OSError, ValueError, EOFError, KeyError, BadZipFile, zlib.error) as error:
             raise RunFolderError(f"'{path}' must be a whole npz file, but: {error}.") from None

@@ -1,0 +1,137 @@
+"""Records made into rows of numbers: one row a treatment, its numbers by seed."""
+
+import json
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from .. import metrics
+from ..experiment.config import Config
+from ..experiment.treatment import BASELINE
+from ..metrics import Metric
+
+Record = dict[str, Any]
+BySeed = dict[int, float]
+
+
+@dataclass
+class Row:
+    """One treatment: a loss with one value of its parameter.
+
+    Attributes:
+        treatment: as the record holds it.
+        cells: seed -> cell, of those that are done.
+        failures: seed -> why, of those that are not.
+        numbers: (part, rule, metric) -> seed -> value.
+    """
+
+    treatment: dict[str, Any]
+    cells: dict[int, str] = field(default_factory=dict)
+    failures: dict[int, str] = field(default_factory=dict)
+    numbers: dict[tuple[str, str, str], BySeed] = field(default_factory=dict)
+
+    @property
+    def label(self) -> str:
+        return str(self.treatment["label"])
+
+    @property
+    def family(self) -> str:
+        return str(self.treatment["family"])
+
+    @property
+    def value(self) -> float | None:
+        return self.treatment.get("value")
+
+    @property
+    def is_baseline(self) -> bool:
+        """Whether it is plain cross entropy."""
+        return self.treatment["loss"] == BASELINE and not self.treatment.get("options")
+
+    @property
+    def uses_similarity(self) -> bool:
+        return self.treatment.get("similarity") is not None
+
+    def by_seed(self, part: str, rule: str, metric: str) -> BySeed:
+        """Its values; empty where nothing is recorded."""
+        return self.numbers.get((part, rule, metric), {})
+
+    def mean(self, part: str, rule: str, metric: str) -> float:
+        """Over the seeds; NaN where there are none."""
+        values = self.by_seed(part, rule, metric).values()
+        return math.fsum(values) / len(values) if values else math.nan
+
+    def add(self, record: Record) -> None:
+        """Take up one cell."""
+        seed = int(record["seed"])
+        if record["status"] != "done":
+            self.failures[seed] = str(record.get("error", "no reason is recorded"))
+            return
+        self.cells[seed] = record["cell"]
+        for part, rules in record["metrics"].items():
+            for rule, values in rules.items():
+                for name, value in values.items():
+                    self.numbers.setdefault((part, rule, name), {})[seed] = float(value)
+
+
+@dataclass(frozen=True)
+class Results:
+    """All rows of a run, in the order of the configuration.
+
+    Attributes:
+        config: the experiment.
+        rows: one a treatment; those without a finished cell too.
+    """
+
+    config: Config
+    rows: tuple[Row, ...]
+
+    @classmethod
+    def of(cls, records: Iterable[Record], config: Config) -> "Results":
+        """The rows of these records; a treatment the configuration does not name comes last."""
+        rows: dict[str, Row] = {}
+        for treatment in config.treatments:
+            words = {name: getattr(treatment, name) for name in ("label", "family", "parameter")}
+            rows[_key(treatment.as_dict())] = Row({**treatment.as_dict(), **words})
+        for record in records:
+            key = _key(record["treatment"])
+            rows.setdefault(key, Row(dict(record["treatment"]))).add(record)
+        return cls(config, tuple(rows.values()))
+
+    @property
+    def metric(self) -> Metric:
+        """The one that counts."""
+        return metrics.find(self.config.metrics[0])
+
+    @property
+    def rules(self) -> tuple[str, ...]:
+        return self.config.rules
+
+    @property
+    def columns(self) -> list[str]:
+        """The metrics of a table, each with those it misleads without."""
+        return metrics.columns([*self.config.metrics, "nll", "calibration_error"])
+
+    @property
+    def baseline(self) -> Row | None:
+        """Plain cross entropy, if any cell of it is done."""
+        return next((row for row in self.rows if row.is_baseline and row.cells), None)
+
+    @property
+    def done(self) -> list[Row]:
+        """The rows with at least one finished cell."""
+        return [row for row in self.rows if row.cells]
+
+    def families(self) -> dict[str, list[Row]]:
+        """The rows that are not plain cross entropy, by family; finished ones only."""
+        found: dict[str, list[Row]] = {}
+        for row in self.done:
+            if not row.is_baseline:
+                found.setdefault(row.family, []).append(row)
+        return found
+
+
+def _key(treatment: dict[str, Any]) -> str:
+    """Equal for equal treatments."""
+    settings = {k: treatment.get(k) for k in ("loss", "similarity", "value", "options")}
+    return json.dumps(settings, sort_keys=True)

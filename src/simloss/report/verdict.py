@@ -1,0 +1,163 @@
+"""The verdict: whether similarity helps here, and what we would use."""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from ..experiment.config import Config
+from ..statistics import runs_needed, significance_note
+from .findings import Finding, findings, score
+from .results import Record, Results, Row
+from .words import answered_by, runs
+
+
+@dataclass(frozen=True)
+class Recommendation:
+    """What we would use: a treatment and a decision rule.
+
+    Attributes:
+        row: the treatment, with its numbers.
+        rule: the decision rule.
+    """
+
+    row: Row
+    rule: str
+
+    def __str__(self) -> str:
+        return f"{self.row.label}, answered by {answered_by(self.rule)}"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a run says about the question whether similarity helps.
+
+    Attributes:
+        sentence: the verdict, for a layman.
+        recommendation: what we would use; cross entropy may win. None where no cell is done.
+        notes: what a careful reader should know, a sentence each.
+        findings: one a family and rule: the chosen treatment and its comparison.
+        helps: whether any similarity is significantly better than cross entropy under the same
+            decision, after Holm's correction.
+        can_tell: whether the number of runs can show a difference at all.
+        results: the numbers behind it.
+    """
+
+    sentence: str
+    recommendation: Recommendation | None
+    notes: tuple[str, ...]
+    findings: tuple[Finding, ...]
+    helps: bool
+    can_tell: bool
+    results: Results
+
+    @property
+    def table(self) -> str:
+        """For a terminal: what was found, a line each, the recommended one marked."""
+        from .terminal import table
+
+        return table(self)
+
+    def __str__(self) -> str:
+        return "\n".join([self.sentence, "", self.table, "", *self.advice, *self.notes])
+
+    @property
+    def advice(self) -> list[str]:
+        """The recommendation in a sentence, if there is one."""
+        if self.recommendation is None:
+            return []
+        hedge = "" if self.can_tell else ", by tendency"
+        return [f"We would use{hedge}: {self.recommendation}."]
+
+
+def verdict(records: Iterable[Record], config: Config) -> Verdict:
+    """The verdict of a run's records.
+
+    The parameter of each family is chosen on validation data, under each decision rule by itself;
+    the verdict is on test data. A family helps if it is significantly better than cross entropy
+    **under the same decision**, after Holm's correction over all families and rules.
+
+    Args:
+        records: of :meth:`simloss.experiment.store.RunFolder.records`.
+        config: the experiment they belong to; its first metric is the one that counts.
+
+    Example:
+        >>> from simloss.experiment.config import Config, DataConfig
+        >>> from simloss.experiment.treatment import treatments
+        >>> arms = treatments(["simloss"], "order", [0.5])
+        >>> config = Config("ages", DataConfig("abalone"), "mlp", tuple(arms), (0,), ("mae",))
+        >>> def record(arm, error):
+        ...     numbers = {"argmax": {"mae": error}}
+        ...     words = {"label": arm.label, "family": arm.family, "parameter": arm.parameter}
+        ...     return {"cell": arm.label, "status": "done", "seed": 0,
+        ...             "treatment": arm.as_dict() | words,
+        ...             "metrics": {"validation": numbers, "test": numbers}}
+        >>> found = verdict([record(arms[0], 1.6), record(arms[1], 1.5)], config)
+        >>> print(found.sentence)
+        A tendency only, from 1 run: similarity (SimLoss, r = 0.5) lowers the mean error from 1.60
+        to 1.50 rings (−6 %).
+        >>> print(found.recommendation)
+        SimLoss, r = 0.5, answered by the most probable class
+    """
+    return verdict_of(Results.of(records, config))
+
+
+def verdict_of(results: Results) -> Verdict:
+    """The same of rows already made."""
+    from .sentence import sentence
+
+    found = findings(results)
+    can_tell = _can_tell(found)
+    recommendation = _recommended(results, found, can_tell)
+    return Verdict(
+        sentence=sentence(results, found, recommendation, can_tell),
+        recommendation=recommendation,
+        notes=tuple(_notes(results, found)),
+        findings=tuple(found),
+        helps=any(each.is_better and each.row.uses_similarity for each in found),
+        can_tell=can_tell,
+        results=results,
+    )
+
+
+def _compared(found: list[Finding]) -> tuple[int, int]:
+    """The runs of the comparison with the most, and the number of comparisons."""
+    made = [each.comparison for each in found if each.comparison]
+    return max((each.runs for each in made), default=0), len(made)
+
+
+def _can_tell(found: list[Finding]) -> bool:
+    count, comparisons = _compared(found)
+    return not comparisons or count >= runs_needed(comparisons)
+
+
+def _recommended(results: Results, found: list[Finding], can_tell: bool) -> Recommendation | None:
+    """The best on validation of cross entropy and all that is significantly better than it.
+
+    With too few runs to tell, or without cross entropy, the best on validation of all.
+    """
+    open_to_all = results.baseline is None or not can_tell
+    allowed = [f for f in found if open_to_all or f.row.is_baseline or f.is_better]
+    known = [each for each in allowed if not math.isnan(score(results, each.row, each.rule))]
+    if not known:
+        return None
+    best = max(known, key=lambda each: score(results, each.row, each.rule))
+    return Recommendation(best.row, best.rule)
+
+
+def _notes(results: Results, found: list[Finding]) -> list[str]:
+    notes = []
+    count, comparisons = _compared(found)
+    if comparisons:
+        notes += [significance_note(count, comparisons)]
+    if count > 1 and not results.config.split.new_for_each_seed:
+        notes += [
+            "All runs share one split of the data, so p speaks of the noise of training only."
+        ]
+    failed = sum(len(row.failures) for row in results.rows)
+    if failed:
+        notes += [f"{runs(failed)} failed and {'is' if failed == 1 else 'are'} left out."]
+    wanted = len(results.config.seeds) * len(results.config.treatments)
+    recorded = failed + sum(len(row.cells) for row in results.rows)
+    if recorded < wanted:
+        notes += [f"{wanted - recorded:,} of {wanted:,} runs are not there yet."]
+    return [note for note in notes if note]

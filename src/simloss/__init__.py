@@ -8,8 +8,15 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from . import calibration as calibration
     from . import data as data
+    from . import metrics as metrics
+    from . import report as report
     from . import similarity as similarity
+    from . import statistics as statistics
+    from .decision import decide as decide
+    from .decision import decide_node as decide_node
+    from .decision import expected_cost as expected_cost
     from .loss import ProperSimLoss as ProperSimLoss
     from .loss import SimLoss as SimLoss
     from .loss import SoftTargetLoss as SoftTargetLoss
@@ -28,11 +35,18 @@ _HOMES = {
     "Similarity": ".similarity",
     "SoftTargetLoss": ".loss",
     "Tree": ".similarity",
+    "calibration": ".calibration",
     "data": ".data",
+    "decide": ".decision",
+    "decide_node": ".decision",
+    "expected_cost": ".decision",
+    "metrics": ".metrics",
     "proper_sim_loss": ".loss",
+    "report": ".report",
     "sim_loss": ".loss",
     "similarity": ".similarity",
     "soft_target_loss": ".loss",
+    "statistics": ".statistics",
 }
 
 __all__ = sorted(_HOMES)

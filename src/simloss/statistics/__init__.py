@@ -1,0 +1,18 @@
+"""Is the difference real? Paired over seeds, corrected for how much was tried."""
+
+from .choice import Choice, Runs, choose_on_validation
+from .family import holm, paired_comparisons, runs_needed, significance_note, smallest_p_value
+from .paired import Comparison, paired_comparison
+
+__all__ = [
+    "Choice",
+    "Comparison",
+    "Runs",
+    "choose_on_validation",
+    "holm",
+    "paired_comparison",
+    "paired_comparisons",
+    "runs_needed",
+    "significance_note",
+    "smallest_p_value",
+]

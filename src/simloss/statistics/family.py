@@ -1,0 +1,118 @@
+"""Several comparisons at once: what must be corrected for, and what can be found at all."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, TypeVar
+
+from .. import _checks
+from .paired import LEVEL, Comparison, paired_comparison
+
+Key = TypeVar("Key")
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    r"""Holm's correction: p-values that may be read as if only one comparison had been made.
+
+    .. math:: \tilde p_{(i)} = \max_{j \le i} \min(1, (k - j + 1)\, p_{(j)})
+
+    With the k p-values in rising order. The chance that any of the comparisons without an effect is
+    called significant then stays at 5 %.
+
+    Args:
+        p_values: of all comparisons shown, in any order.
+
+    Example:
+        >>> from simloss import statistics
+        >>> statistics.holm([0.01, 0.04, 0.03])
+        [0.03, 0.06, 0.06]
+    """
+    known = [_checks.share("p_values", p) for p in p_values]
+    adjusted, highest = [0.0] * len(known), 0.0
+    for tried, i in enumerate(sorted(range(len(known)), key=known.__getitem__)):
+        highest = max(highest, min(1.0, (len(known) - tried) * known[i]))
+        adjusted[i] = highest
+    return adjusted
+
+
+def corrected(comparisons: Mapping[Key, Comparison]) -> dict[Key, Comparison]:
+    """The same comparisons, each corrected for all of them."""
+    adjusted = holm([each.p_value for each in comparisons.values()])
+    return {
+        name: replace(each, adjusted_p_value=p, comparisons=len(comparisons))
+        for (name, each), p in zip(comparisons.items(), adjusted, strict=True)
+    }
+
+
+def paired_comparisons(
+    baseline: Any, treatments: Mapping[Key, Any], *, higher_is_better: bool
+) -> dict[Key, Comparison]:
+    """Several treatments against one baseline, with Holm's correction over all of them.
+
+    Args:
+        baseline: one value a run.
+        treatments: name -> one value a run, the same runs in the same order.
+        higher_is_better: of the metric.
+
+    Example:
+        >>> from simloss import statistics
+        >>> found = statistics.paired_comparisons(
+        ...     [1, 2, 3, 4, 5, 6],
+        ...     {"a": [2, 4, 6, 8, 10, 12], "b": [1, 3, 2, 4, 6, 5]},
+        ...     higher_is_better=True,
+        ... )
+        >>> {name: (each.p_value, each.adjusted_p_value) for name, each in found.items()}
+        {'a': (0.03125, 0.0625), 'b': (1.0, 1.0)}
+    """
+    return corrected(
+        {
+            name: paired_comparison(baseline, values, higher_is_better=higher_is_better)
+            for name, values in treatments.items()
+        }
+    )
+
+
+def smallest_p_value(runs: int) -> float:
+    """The smallest two-sided p that Wilcoxon's test can reach with that many runs.
+
+    Example:
+        >>> from simloss import statistics
+        >>> [statistics.smallest_p_value(n) for n in (1, 3, 5, 10)]
+        [1.0, 0.25, 0.0625, 0.001953125]
+    """
+    return float(2.0 ** (1 - _checks.class_count("runs", runs)))
+
+
+def runs_needed(comparisons: int = 1) -> int:
+    """The fewest runs with which any of that many Holm-corrected comparisons can reach 5 %.
+
+    Example:
+        >>> from simloss import statistics
+        >>> statistics.runs_needed(), statistics.runs_needed(25), statistics.runs_needed(26)
+        (6, 10, 11)
+    """
+    count = _checks.class_count("comparisons", comparisons)
+    runs = 1
+    while count * smallest_p_value(runs) > LEVEL:
+        runs += 1
+    return runs
+
+
+def significance_note(runs: int, comparisons: int = 1) -> str | None:
+    """A sentence if that many runs cannot show anything at all, else None.
+
+    Example:
+        >>> from simloss import statistics
+        >>> print(statistics.significance_note(3))
+        With 3 runs p cannot be below 0.25, so no difference can be called significant; 6 runs can.
+        >>> statistics.significance_note(10, comparisons=25) is None
+        True
+    """
+    smallest, needed = smallest_p_value(runs), runs_needed(comparisons)
+    if runs >= needed:
+        return None
+    many = f" {comparisons * smallest:.3g} after correction for {comparisons} comparisons"
+    return (
+        f"With {runs} run{'s' * (runs != 1)} p cannot be below"
+        f"{many if comparisons > 1 else f' {smallest:.3g}'}, "
+        f"so no difference can be called significant; {needed} runs can."
+    )

@@ -1,0 +1,109 @@
+"""The signed-rank statistic of Wilcoxon's test, exact whatever is tied."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import _checks
+
+Array = NDArray[np.float64]
+
+# Up to this many sign patterns all are tried; beyond, as many are drawn. 2^14: 14 runs.
+PATTERNS = 1 << 14
+
+# Two differences this close, by the size of the values, are tied: they differ by rounding only.
+_ROUNDING = 1e-12
+
+
+def steps(baseline: Array, treatment: Array, higher_is_better: bool) -> Array:
+    """By how much the treatment is better in each run, (n) or (n, R), in steps of rounding.
+
+    Whole numbers, so that differences that are equal but for rounding are equal.
+    """
+    better = treatment - baseline if higher_is_better else baseline - treatment
+    step = _ROUNDING * max(np.abs(baseline).max(), np.abs(treatment).max())
+    return np.asarray(np.round(better / step) if step else better)
+
+
+def chosen(totals: Array, runs: int) -> NDArray[np.intp]:
+    """The first treatment whose total over the runs is largest but for rounding, (..., R) -> (...).
+
+    A step is lost or won in each run at most.
+    """
+    return np.asarray((totals >= totals.max(-1, keepdims=True) - runs).argmax(-1))
+
+
+def signed_ranks(better: Array) -> Array:
+    """Each run's rank by the size of its difference, with its sign, (n, ...); 0 for no difference.
+
+    Runs without a difference are left out of the ranking (Wilcoxon's own rule); equal sizes share
+    the mean of their ranks.
+    """
+    stats = _checks.installed("scipy.stats", "cli")
+    sizes = np.where(better == 0, np.nan, np.abs(better))
+    ranks = stats.rankdata(sizes, axis=0, nan_policy="omit")
+    return np.asarray(np.where(better == 0, 0.0, np.sign(better) * ranks))
+
+
+def rank_biserial(better: Array) -> float:
+    """Matched-pairs rank-biserial correlation of one treatment, from -1 to 1.
+
+    The rank sum of the runs where it is better, less that where it is worse, by their total; 1
+    says better in every run. 0 where no run differs.
+    """
+    ranks = signed_ranks(better)
+    total = np.abs(ranks).sum()
+    return float(ranks.sum() / total) if total else 0.0
+
+
+def p_value(better: Array) -> float:
+    """Two-sided Wilcoxon signed-rank p of one treatment, (n); 1 where no run differs."""
+    differing = better[better != 0]
+    if not len(differing):
+        return 1.0
+    stats = _checks.installed("scipy.stats", "cli")
+    has_ties = len(np.unique(np.abs(differing))) < len(differing)
+    if has_ties:  # scipy's exact table knows none
+        return _flipped(differing[:, None], differing[:, None])
+    return float(stats.wilcoxon(differing, method="exact").pvalue)
+
+
+def p_value_of_best(chosen_by: Array, better: Array) -> float:
+    """Two-sided p of the best of several treatments, the choosing included.
+
+    Args:
+        chosen_by: by how much each is better on validation data, (n, R): the one of largest mean
+            is chosen.
+        better: by how much each is better on test data, (n, R).
+
+    If nothing helped, every run's differences might as well have had the other sign, all of them
+    at once. So the signs of whole runs are flipped, in all 2^n ways, and each time the choice is
+    made anew and its signed-rank sum taken; p is the share of ways at least as far out as what was
+    seen. With one treatment this is Wilcoxon's test.
+    """
+    return _flipped(chosen_by, better)
+
+
+def _flipped(chosen_by: Array, better: Array) -> float:
+    if len(better) == 1:
+        return 1.0  # either sign is as far out
+    stats = _checks.installed("scipy.stats", "cli")
+    ranks = signed_ranks(better)  # (n, R)
+
+    def statistic(signs: Array, axis: int) -> Any:
+        signs = np.moveaxis(signs, axis, -1)  # (..., n)
+        best = chosen(signs @ chosen_by, len(better))  # (...)
+        return np.take_along_axis(signs @ ranks, best[..., None], -1)[..., 0]
+
+    return float(
+        stats.permutation_test(
+            (np.ones(len(better)),),
+            statistic,
+            permutation_type="samples",
+            vectorized=True,
+            n_resamples=PATTERNS,
+            batch=1 << 10,
+            rng=np.random.default_rng(0),
+        ).pvalue
+    )

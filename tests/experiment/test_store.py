@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from simloss import data
 from simloss.experiment.presets import comparison
 from simloss.experiment.store import RunFolder, RunFolderError, write_whole
 
@@ -188,3 +189,28 @@ def test_records_hold_no_nan(folder):
     ):
         folder.append(record("a", value=float("nan")), None)
     assert json.loads("[]") == folder.records()
+
+
+def test_the_classes_are_described(folder):
+    assert folder.classes() is None
+    with folder.open_for_writing(comparison("abalone"), resume=False):
+        folder.describe(data.abalone())
+    about = folder.classes()
+    assert about["names"] == list(data.abalone().class_names)
+    assert about["unit"] == "rings"
+    assert about["superclasses"] is None
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", "{}", '{"names": 3}', '{"names": [1]}'])
+def test_damaged_classes_are_named(folder, content):
+    with folder.open_for_writing(comparison("abalone"), resume=False):
+        folder.classes_path.write_text(content)
+    with pytest.raises(RunFolderError, match="must name the classes"):
+        folder.classes()
+
+
+def test_keys_can_be_left_out(folder):
+    with folder.open_for_writing(comparison("abalone"), resume=False):
+        folder.append(record("a", history=[1, 2]), None)
+    assert "history" in folder.records()[0]
+    assert "history" not in folder.records(without=("history",))[0]

@@ -53,6 +53,8 @@ def run(
         recorded = {record["cell"] for record in folder.records()}
         cells = cells_of(config)
         todo = [cell for cell in cells if cell_id(config, *cell) not in recorded]
+        if todo:
+            folder.describe(dataset_of(config))
         beats = folder.path / "running"
         with progress.run(config.name, len(cells), len(cells) - len(todo), beats):
             for finished in _results(config, _tasks(config, todo), beats, workers, cluster):

@@ -19,6 +19,7 @@ from zipfile import BadZipFile
 
 import numpy as np
 
+from ..data import Dataset
 from .config import Config
 
 FORMAT = 1
@@ -53,12 +54,13 @@ def write_whole(path: Path, content: bytes) -> None:
 
 
 class RunFolder:
-    """A folder of records: `config.yaml`, `records.jsonl`, and one sidecar a cell in `cells/`."""
+    """A folder of records: configuration, classes, one line and one sidecar a cell."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.records_path = path / "records.jsonl"
         self.config_path = path / "config.yaml"
+        self.classes_path = path / "classes.json"
         self.cells_path = path / "cells"
 
     def exists(self) -> bool:
@@ -104,15 +106,47 @@ class RunFolder:
                 os.truncate(self.records_path, size)
             _cannot_write(self.records_path, error)
 
-    def records(self) -> list[dict[str, Any]]:
-        """Every complete record, one a cell: the last that was done, else the last that failed."""
-        found: dict[str, dict[str, Any]] = {}
+    def each_record(self) -> Iterator[dict[str, Any]]:
+        """Every complete record as it was written, read when it is asked for."""
         for number, line in enumerate(self._complete_lines(), start=1):
-            record = _parsed(line, self.records_path, number)
+            yield _parsed(line, self.records_path, number)
+
+    def records(self, *, without: tuple[str, ...] = ()) -> list[dict[str, Any]]:
+        """Every complete record, one a cell: the last that was done, else the last that failed.
+
+        `without` names keys to leave out: of many records, "history" is most of the memory.
+        """
+        found: dict[str, dict[str, Any]] = {}
+        for record in self.each_record():
             known = found.get(record["cell"])
             if known is None or known["status"] != "done":
-                found[record["cell"]] = record
+                found[record["cell"]] = {k: v for k, v in record.items() if k not in without}
         return list(found.values())
+
+    def describe(self, dataset: Dataset) -> None:
+        """Write what the report has to know of the data: its classes, in order, and the unit."""
+        about = {
+            "format": FORMAT,
+            "names": dataset.class_names,
+            "superclasses": dataset.superclasses,
+            "unit": dataset.notes.get("unit"),
+        }
+        write_whole(self.classes_path, json.dumps(about, ensure_ascii=False).encode())
+
+    def classes(self) -> dict[str, Any] | None:
+        """What `describe` wrote; None in a folder made before it was."""
+        if not self.classes_path.exists():
+            return None
+        try:
+            about = json.loads(self.classes_path.read_bytes())
+            if all(isinstance(name, str) for name in about["names"]):
+                return dict(about)
+        except (ValueError, TypeError, KeyError, RecursionError):
+            pass
+        raise RunFolderError(
+            f"'{self.classes_path}' must name the classes, but it does not; "
+            f"remove it, and the next run writes it anew."
+        )
 
     def sidecar_path(self, cell: str) -> Path:
         """Where a cell's arrays lie."""

@@ -19,7 +19,7 @@ _SUFFIXES = tuple("".join(letters) for letters in product(ascii_lowercase, repea
 
 
 def afad(
-    path: str | os.PathLike[str],
+    path: str | os.PathLike[str] | None = None,
     *,
     size: int = 60,
     cache: Cache = None,

@@ -13,8 +13,10 @@ from .errors import MissingDataError
 from .images import Images
 
 
-def existing_path(path: str | os.PathLike[str], remedy: str) -> Path:
+def existing_path(path: str | os.PathLike[str] | None, remedy: str) -> Path:
     """`path`, if something stands there; otherwise one sentence that ends with `remedy`."""
+    if path is None:
+        raise MissingDataError(f"`path` must be given: {remedy}.")
     found = Path(path).expanduser()
     if not found.exists():
         raise MissingDataError(f"Nothing was found at '{found}': {remedy}.")

@@ -6,7 +6,9 @@ last; what a crash leaves behind is never looked at, and swept away a day later.
 """
 
 import contextlib
+import io
 import json
+import math
 import os
 import shutil
 import tempfile
@@ -65,7 +67,7 @@ def cache_folder(cache: str | os.PathLike[str] | None = None) -> Path:
     return Path(given).expanduser() if given else Path.home() / ".cache" / "simloss"
 
 
-def load(folder: Path, name: str) -> tuple[PixelArray, Index] | None:
+def load(folder: Path, name: str, size: int) -> tuple[PixelArray, Index] | None:
     """The pixels, mapped into memory, and their index; None if they are not there or not whole."""
     try:
         stored = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
@@ -74,12 +76,12 @@ def load(folder: Path, name: str) -> tuple[PixelArray, Index] | None:
             return None
         body["first_equal"] = {int(row): first for row, first in body["first_equal"].items()}
         index = Index(**body)
-        # "c": the tensor made of it is writable, as torch wants it, and the file stays as it is.
-        pixels = np.load(folder / f"{name}.npy", mmap_mode="c", allow_pickle=False)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, EOFError):
+        pixels = _mapped(folder / f"{name}.npy", (len(index.names), size, size, 3))
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
-    whole = len(pixels) == len(index.names) and _checksum(pixels) == index.checksum
-    return (pixels, index) if whole else None
+    if pixels is None or _checksum(pixels) != index.checksum:
+        return None
+    return pixels, index
 
 
 def write(
@@ -146,12 +148,32 @@ def full_disk_named(folder: Path) -> Iterator[None]:
         ) from None
 
 
+def _mapped(path: Path, shape: tuple[int, ...]) -> PixelArray | None:
+    """The array in a file, if its header and length are those of an array of this shape.
+
+    Compared, not parsed: numpy's own reader fails in many ways on a damaged header.
+    """
+    header = _header(shape)
+    with path.open("rb") as file:
+        as_written = file.read(len(header)) == header
+    if not as_written or path.stat().st_size != len(header) + math.prod(shape):
+        return None
+    # "c": the tensor made of it is writable, as torch wants it, and the file stays as it is.
+    return np.memmap(path, np.uint8, mode="c", offset=len(header), shape=shape)
+
+
+def _header(shape: tuple[int, ...]) -> bytes:
+    header = io.BytesIO()
+    description = {"descr": "|u1", "fortran_order": False, "shape": shape}
+    np.lib.format.write_array_header_1_0(header, description)
+    return header.getvalue()
+
+
 def _write_sorted(path: Path, unsorted: PixelArray, order: npt.NDArray[np.int64]) -> int:
-    header = {"descr": "|u1", "fortran_order": False, "shape": unsorted.shape}
     checksum = 0
     # Written, not mapped: a full disk is then an error that can be caught.
     with path.open("wb") as file:
-        np.lib.format.write_array_header_1_0(file, header)
+        file.write(_header(unsorted.shape))
         for rows in _chunks(unsorted):
             chunk = unsorted[order[rows]]
             checksum = zlib.crc32(chunk.data, checksum)

@@ -95,7 +95,7 @@ class _Build:
 
     def kept(self, folder: Path) -> Images | None:
         """The images that were decoded before, if they are whole."""
-        loaded = image_cache.load(folder, self.stem)
+        loaded = image_cache.load(folder, self.stem, self.size)
         return _images(*loaded, str(folder / f"{self.stem}.npy")) if loaded else None
 
     def in_folder(self, folder: Path) -> Images:
@@ -117,7 +117,7 @@ class _Build:
         """Decode, and keep nothing."""
         with tempfile.TemporaryDirectory() as made, image_cache.full_disk_named(Path(made)):
             self._write(Path(made))
-            loaded = image_cache.load(Path(made), self.stem)
+            loaded = image_cache.load(Path(made), self.stem, self.size)
             if loaded is None:
                 raise DataError(f"The images in '{made}' do not read back as written.")
             pixels, index = loaded

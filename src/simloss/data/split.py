@@ -104,6 +104,6 @@ def _check_parts(parts: dict[str, Tensor], shares: Sequence[float]) -> None:
         if len(parts[name]) == 0:
             total = sum(len(indices) for indices in parts.values())
             raise DataError(
-                f"The {name} part is empty: its share of {share:g} of {total} examples is "
-                f"less than one; change `shares` or give more examples."
+                f"The {name} part is empty: a share of {share:g} of {total} examples gives it "
+                f"none; change `shares` or give more examples."
             )

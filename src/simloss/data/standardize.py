@@ -66,19 +66,16 @@ class Standardizer:
         if out is None:
             out = torch.empty_like(batch, dtype=torch.float32)
         out.copy_(batch)
+        mean, std = self.mean.to(out.device), self.std.to(out.device)
         if is_channels_last(out):
             # Channels are innermost: as lines of pixels, each with its own mean and std, the
             # work is done in long steps, not in steps of three.
             lines = out.permute(0, 2, 3, 1).flatten(2)  # (B, H, W * C), the same memory
-            lines.sub_(self.mean.repeat(out.shape[3])).div_(self.std.repeat(out.shape[3]))
+            lines.sub_(mean.repeat(out.shape[3])).div_(std.repeat(out.shape[3]))
         else:
             shape = (-1,) + (1,) * (out.ndim - 2)
-            out.sub_(self.mean.view(shape)).div_(self.std.view(shape))
+            out.sub_(mean.view(shape)).div_(std.view(shape))
         return out
-
-    def to(self, device: torch.device | str) -> "Standardizer":
-        """The same on another device."""
-        return Standardizer(self.mean.to(device), self.std.to(device))
 
 
 def _uint8_moments(inputs: Tensor, indices: Tensor) -> tuple[Tensor, Tensor, Tensor]:

@@ -17,7 +17,7 @@ _FULL_NAME = re.compile(r"[0-9]+_[0-9]_[0-9]_[0-9]+.*")
 
 
 def utkface(
-    path: str | os.PathLike[str],
+    path: str | os.PathLike[str] | None = None,
     *,
     size: int = 60,
     cache: Cache = None,

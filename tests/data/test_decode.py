@@ -1,0 +1,130 @@
+import io
+import struct
+import warnings
+import zlib
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from data.files import jpeg
+from simloss.data import DataError, decode
+from simloss.data.decode import Unreadable, decoded
+
+
+def png(pixels):
+    file = io.BytesIO()
+    Image.fromarray(pixels).save(file, "PNG")
+    return file.getvalue()
+
+
+def pixels_of(data, size):
+    [(_, pixels)] = decoded([("x", data)], size)
+    assert isinstance(pixels, bytes), pixels
+    return np.frombuffer(pixels, np.uint8).reshape(size, size, 3)
+
+
+def triangle_weights(before, after):
+    """The bilinear filter of one line, as wide as the reduction: a plain loop."""
+    scale = before / after
+    width = max(scale, 1.0)
+    weights = np.zeros((after, before))
+    for i in range(after):
+        center = (i + 0.5) * scale
+        for j in range(before):
+            weights[i, j] = max(0.0, 1.0 - abs((j + 0.5 - center) / width))
+        weights[i] /= weights[i].sum()
+    return weights
+
+
+@pytest.mark.parametrize("before", [(40, 40), (25, 64), (7, 9), (10, 10)])
+def test_scaling_is_bilinear_and_does_not_alias(before):
+    pixels = np.random.default_rng(0).integers(0, 256, (*before, 3), dtype=np.uint8)
+    expected = np.einsum(
+        "ih,hwc,jw->ijc",
+        triangle_weights(before[0], 10),
+        pixels.astype(float),
+        triangle_weights(before[1], 10),
+    )
+    assert np.abs(pixels_of(png(pixels), 10) - expected).max() <= 1.01  # rounded twice
+
+
+def test_size_that_fits_is_left_alone():
+    pixels = np.random.default_rng(0).integers(0, 256, (6, 6, 3), dtype=np.uint8)
+    assert np.array_equal(pixels_of(png(pixels), 6), pixels)
+
+
+@pytest.mark.parametrize("mode", ["L", "CMYK"])
+def test_other_colours_become_rgb(mode):
+    data = jpeg(0, (8, 8), mode)
+    expected = np.asarray(Image.open(io.BytesIO(data)).convert("RGB"))
+    assert np.array_equal(pixels_of(data, 8), expected)
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_order_is_kept(workers, monkeypatch):
+    monkeypatch.setattr(decode, "_CHUNK_FILES", 2)
+    files = [(str(seed), jpeg(seed)) for seed in range(30)]
+    assert list(decoded(files, 5, workers=workers)) == [
+        (name, pixels_of(data, 5).tobytes()) for name, data in files
+    ]
+
+
+def test_few_files_are_held_at_once(monkeypatch):
+    monkeypatch.setattr(decode, "_CHUNK_FILES", 2)
+    taken = []
+
+    def files():
+        for seed in range(100):
+            taken.append(seed)
+            yield str(seed), jpeg(0)
+
+    next(decoded(files(), 5, workers=2))
+    assert len(taken) < 20
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (b"this is text", "not an image"),
+        (b"", "not an image"),
+        (jpeg(0, (40, 40))[:-300], "truncated"),
+        (jpeg(0)[:20], ""),
+        (b"GIF89a\x01\x00\x01\x00\x00\x00\x00;", "not an image"),
+    ],
+)
+def test_files_that_are_no_images_are_told_apart(data, reason):
+    files = [("good", jpeg(1)), ("bad", data), ("good too", jpeg(2))]
+    good, bad, good_too = (pixels for _, pixels in decoded(files, 5))
+    assert isinstance(good, bytes)
+    assert isinstance(good_too, bytes)
+    assert isinstance(bad, Unreadable)
+    assert reason in str(bad)
+
+
+def claimed_png(width, height):
+    def chunk(kind, body):
+        return (
+            struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
+        )
+
+    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", b"") + chunk(b"IEND", b"")
+
+
+@pytest.mark.parametrize("side", [9_000, 10_000, 60_000])  # ours; Pillow's warning; its error
+def test_decompression_bomb_is_a_clear_error(side):
+    assert side**2 > decode._MAX_PIXELS
+    with warnings.catch_warnings():
+        warnings.simplefilter("default")  # in an application, warnings are not errors
+        with pytest.raises(DataError, match="'bomb.jpg' claims to have more than 64,000,000 pix"):
+            list(decoded([("bomb.jpg", claimed_png(side, side))], 5))
+
+
+def test_error_in_the_source_comes_through():
+    def files():
+        yield "a", jpeg(0)
+        raise DataError("the archive ends here")
+
+    with pytest.raises(DataError, match="the archive ends here"):
+        list(decoded(files(), 5))

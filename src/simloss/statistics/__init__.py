@@ -1,7 +1,14 @@
 """Is the difference real? Paired over seeds, corrected for how much was tried."""
 
 from .choice import Choice, Runs, choose_on_validation
-from .family import holm, paired_comparisons, runs_needed, significance_note, smallest_p_value
+from .family import (
+    corrected,
+    holm,
+    paired_comparisons,
+    runs_needed,
+    significance_note,
+    smallest_p_value,
+)
 from .paired import Comparison, paired_comparison
 
 __all__ = [
@@ -9,6 +16,7 @@ __all__ = [
     "Comparison",
     "Runs",
     "choose_on_validation",
+    "corrected",
     "holm",
     "paired_comparison",
     "paired_comparisons",

@@ -167,6 +167,7 @@ def float_tensor(name: str, value: Any) -> Tensor:
     Numbers that come as lists or integers become float64, so that nothing is lost.
     """
     if not isinstance(value, Tensor):
+        value = writable(value)
         try:
             value = torch.as_tensor(value, dtype=None if hasattr(value, "dtype") else torch.float64)
         except (TypeError, ValueError, RuntimeError) as error:
@@ -369,7 +370,7 @@ def class_weight(weight: Any, num_classes: int) -> Tensor:
 
 def probabilities(value: Any) -> Tensor:
     """Class probabilities in the last dimension, (..., C): at least 0, with sum 1."""
-    tensor = float_tensor("probabilities", _writable(value)).detach()
+    tensor = float_tensor("probabilities", value).detach()
     if tensor.ndim == 0 or 0 in tensor.shape:
         raise ValueError(
             f"`probabilities` must have shape (..., C), the classes last, and hold an example, "
@@ -401,7 +402,7 @@ def class_indices(name: str, value: Any, num_classes: int | None = None) -> Tens
     """At least one whole number from 0 to C - 1, any shape, as int64."""
     if not isinstance(value, Tensor):
         try:
-            value = torch.as_tensor(_writable(value))
+            value = torch.as_tensor(writable(value))
         except (TypeError, ValueError, RuntimeError):
             raise TypeError(
                 f"`{name}` must be class indices, but got {type(value).__name__}."
@@ -467,8 +468,8 @@ def installed(module: str, extra: str) -> Any:
         ) from None
 
 
-def _writable(value: Any) -> Any:
-    """An array torch can look at without a warning; other things as they are."""
+def writable(value: Any) -> Any:
+    """An array or table torch can look at without a warning; other things as they are."""
     if isinstance(value, Tensor) or not hasattr(value, "__array__"):
         return value
     return np.require(value, requirements=["C", "W"])

@@ -63,7 +63,8 @@ def fit_temperature(
 
 def _against_label(logits: Any, labels: Any) -> tuple[Tensor, Tensor]:
     """Logits less the largest of each example, (M, C), and that of the label, (M); in float64."""
-    z = _checks.float_tensor("logits", logits).detach()
+    # On the CPU, because not every device has float64; it is done once.
+    z = _checks.float_tensor("logits", logits).detach().cpu()
     if z.ndim == 0 or 0 in z.shape:
         raise ValueError(
             f"`logits` must have shape (..., C) and hold an example, but got {tuple(z.shape)}."

@@ -196,6 +196,20 @@ def test_arrays_torch_would_warn_of():
     assert simloss.decide(p[:, ::-1]).tolist() == [0, 1]
 
 
+def test_every_argument_may_be_an_array_torch_would_warn_of():
+    p, x, cost, decision = np.array([0.2, 0.8]), np.array([3.0, 1.0]), 1 - np.eye(2), np.array(1)
+    for array in (p, x, cost, decision):
+        array.setflags(write=False)
+    assert simloss.decide(p, "mean", positions=x) == 1
+    assert simloss.expected_cost(p, decision, cost) == pytest.approx(0.2)
+
+
+def test_a_table_is_an_array():
+    pandas = pytest.importorskip("pandas")
+    table = pandas.DataFrame({"low": [0.2, 0.6], "high": [0.8, 0.4]})
+    assert simloss.decide(table).tolist() == [1, 0]
+
+
 def test_probabilities_may_carry_gradients():
     p = torch.tensor([0.2, 0.8], requires_grad=True)
     assert not simloss.expected_cost(p, simloss.decide(p)).requires_grad

@@ -117,7 +117,7 @@ def expected_cost(
     known_cost = as_cost(cost, p, positions)
     if decision is None:
         return in_kind_of(probabilities, in_blocks(known_cost.of_all, p).to(p.dtype))
-    chosen = torch.as_tensor(decision, device=p.device)
+    chosen = torch.as_tensor(_checks.writable(decision), device=p.device)
     is_unsure = chosen == UNSURE
     chosen = _checks.class_indices("decision", chosen.masked_fill(is_unsure, 0), p.shape[-1])
     _checks.same_shape("decision", chosen.shape, "probabilities", p.shape[:-1])

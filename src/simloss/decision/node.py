@@ -31,8 +31,8 @@ def decide_node(probabilities: Any, tree: Tree, *, price: float = 0.5) -> Any:
     Args:
         probabilities: of the classes, (..., C), as for :func:`simloss.decide`.
         tree: a :class:`simloss.Tree` of the C classes.
-        price: in [0, 1]. The lower, the sooner it stops: 0 always answers the root, and from 1
-            on no inner node is ever cheaper than a class below it.
+        price: in [0, 1]. The lower, the sooner it stops: 0 always answers the root, and at 1 no
+            inner node is cheaper than every class below it.
 
     Returns:
         Nodes, (...): those below C are classes, ``tree.names`` has the names of all. A tensor if

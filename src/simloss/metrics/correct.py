@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 from .. import _checks
+from ..decision.costs import wide
 from .registry import answers_and_truth, metric, probabilities_and_truth, total_and_count
 
 
@@ -67,7 +68,7 @@ def mean_over_classes(sums: Tensor) -> Tensor:
 
 def by_class(values: Tensor, truth: Tensor, num_classes: int | None) -> Tensor:
     """The total of `values` and the number of examples of each true class, (2, C)."""
-    totals = torch.bincount(truth, values.double(), minlength=num_classes or 0)
+    totals = torch.bincount(truth, values.to(wide(values)), minlength=num_classes or 0)
     return torch.stack([totals, torch.bincount(truth, minlength=num_classes or 0).to(totals)])
 
 

@@ -7,6 +7,7 @@ from torch import Tensor
 
 from .. import _checks
 from ..decision.answer import in_blocks
+from ..decision.costs import wide
 from .correct import by_class, mean_over_classes
 from .registry import answers_and_truth, metric, probabilities_and_truth, total_and_count
 
@@ -15,7 +16,7 @@ def distances(answers: Tensor, truth: Tensor, positions: Any) -> Tensor:
     """How far each answer is from the truth, in classes or along `positions`, (M)."""
     if positions is None:
         return (answers - truth).abs()
-    x = _checks.float_tensor("positions", positions).double().to(answers.device)  # (C)
+    x = _checks.float_tensor("positions", positions).to(answers.device, wide(answers))  # (C)
     _checks.finite("positions", x)
     for name, indices in (("answers", answers), ("truth", truth)):
         _checks.class_indices(name, indices, len(x))

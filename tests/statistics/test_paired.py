@@ -2,6 +2,7 @@
 
 import itertools
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -127,6 +128,14 @@ def test_the_interval_is_finite_around_the_mean_from_two_runs_on(change):
     else:
         low, high = found.interval
         assert min(change) - 1e-9 <= low <= high <= max(change) + 1e-9
+
+
+def test_without_the_interval_all_else_is_the_same():
+    pair = np.random.default_rng(0).normal(size=(2, 10))
+    drawn = paired_comparison(*pair, higher_is_better=True)
+    quick = paired_comparison(*pair, higher_is_better=True, interval=False)
+    assert np.isnan(quick.interval).all()
+    assert replace(quick, interval=drawn.interval) == drawn
 
 
 def test_equal_runs_give_equal_results():

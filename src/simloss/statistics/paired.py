@@ -1,5 +1,6 @@
 """One treatment against the baseline, run by run."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -23,7 +24,7 @@ class Comparison:
         baseline: the mean of the baseline.
         treatment: the mean of the treatment.
         difference: treatment - baseline.
-        interval: the 95 % bootstrap interval of `difference`; NaN with one run.
+        interval: the 95 % bootstrap interval of `difference`; NaN with one run or if not drawn.
         effect_size: matched-pairs rank-biserial correlation, **positive where the treatment is
             better**: 1 says in every run, -1 in none.
         p_value: two-sided, of this comparison alone.
@@ -66,7 +67,11 @@ class Comparison:
 
 
 def paired_comparison(
-    baseline: Sequence[float] | Any, treatment: Sequence[float] | Any, *, higher_is_better: bool
+    baseline: Sequence[float] | Any,
+    treatment: Sequence[float] | Any,
+    *,
+    higher_is_better: bool,
+    interval: bool = True,
 ) -> Comparison:
     """Whether a treatment differs from the baseline, over runs paired by their seed.
 
@@ -82,6 +87,7 @@ def paired_comparison(
         baseline: one value a run.
         treatment: one value a run, **the same runs in the same order**.
         higher_is_better: of the metric.
+        interval: whether to draw the bootstrap interval, the slow part; else it is NaN.
 
     Example:
         >>> from simloss import statistics
@@ -93,11 +99,11 @@ def paired_comparison(
     """
     first, second = paired_values(baseline, treatment)
     p = p_value(steps(first, second, higher_is_better))
-    return comparison_of(first, second, higher_is_better, p)
+    return comparison_of(first, second, higher_is_better, p, interval)
 
 
 def comparison_of(
-    baseline: Array, treatment: Array, higher_is_better: bool, p: float
+    baseline: Array, treatment: Array, higher_is_better: bool, p: float, interval: bool = True
 ) -> Comparison:
     """Everything about a pair of runs whose p is known."""
     better = steps(baseline, treatment, higher_is_better)
@@ -109,7 +115,7 @@ def comparison_of(
         baseline=float(baseline.mean()),
         treatment=float(treatment.mean()),
         difference=float(change.mean()),
-        interval=_interval(change, is_constant),
+        interval=_interval(change, is_constant) if interval else (math.nan, math.nan),
         effect_size=rank_biserial(better),
         p_value=p,
         adjusted_p_value=p,
@@ -147,7 +153,7 @@ def values(name: str, given: Any) -> Array:
 
 def _interval(change: Array, is_constant: bool) -> tuple[float, float]:
     if len(change) == 1:
-        return (float("nan"), float("nan"))
+        return (math.nan, math.nan)
     if is_constant:
         return (float(change[0]), float(change[0]))
     stats = _checks.installed("scipy.stats", "cli")

@@ -77,3 +77,7 @@ def test_bad_input_is_refused():
         statistics.holm([1.5])
     with pytest.raises(ValueError, match="`runs` must be at least 1"):
         statistics.smallest_p_value(0)
+
+
+def test_no_p_is_above_one():
+    assert "p cannot be below 1 after" in statistics.significance_note(2, comparisons=7)

@@ -110,7 +110,7 @@ def significance_note(runs: int, comparisons: int = 1) -> str | None:
     smallest, needed = smallest_p_value(runs), runs_needed(comparisons)
     if runs >= needed:
         return None
-    many = f" {comparisons * smallest:.3g} after correction for {comparisons} comparisons"
+    many = f" {min(1.0, comparisons * smallest):.3g} after correction for {comparisons} comparisons"
     return (
         f"With {runs} run{'s' * (runs != 1)} p cannot be below"
         f"{many if comparisons > 1 else f' {smallest:.3g}'}, "

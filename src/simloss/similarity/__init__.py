@@ -1,9 +1,57 @@
 """What is known about the classes, made into a similarity S. One file a kind of knowledge."""
 
 from .base import Similarity
+from .circular import circular
+from .combine import blended, bounded, multiplied, restricted, sharpened, symmetrized
+from .confusion import confusion, disagreement
+from .cost import cost
+from .diagnosis import Diagnosis, diagnose
 from .embedding import embedding
+from .figure import figure
+from .function import function
+from .geo import geo
+from .graph import graph
+from .grid import grid
 from .matrix import as_similarity, matrix
 from .order import identity, order
+from .sparse import sparse
+from .storage import load
+from .taxonomy import tree
 from .tree import Tree
+from .values import values
+from .wordnet import senses, wordnet
+from .words import words
 
-__all__ = ["Similarity", "Tree", "as_similarity", "embedding", "identity", "matrix", "order"]
+__all__ = [
+    "Diagnosis",
+    "Similarity",
+    "Tree",
+    "as_similarity",
+    "blended",
+    "bounded",
+    "circular",
+    "confusion",
+    "cost",
+    "diagnose",
+    "disagreement",
+    "embedding",
+    "figure",
+    "function",
+    "geo",
+    "graph",
+    "grid",
+    "identity",
+    "load",
+    "matrix",
+    "multiplied",
+    "order",
+    "restricted",
+    "senses",
+    "sharpened",
+    "sparse",
+    "symmetrized",
+    "tree",
+    "values",
+    "wordnet",
+    "words",
+]

@@ -1,10 +1,14 @@
 """What every similarity is, whatever it was made from."""
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar, Self
+from os import PathLike
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import torch
 from torch import Tensor
+
+if TYPE_CHECKING:
+    from .diagnosis import Diagnosis
 
 # Rows of S that are looked at together where all of S is too much to hold.
 _CHUNK_ENTRIES = 1 << 22
@@ -22,6 +26,8 @@ class Similarity(ABC):
         names: one name a class, or None.
         kind: "similarity" (diagonal 1) or "probability" (rows sum to 1).
         tensors: what the structure keeps, by name.
+        kept: where a builder dropped classes, the places of those it kept; else None.
+        notes: what a builder decided by itself, a sentence each.
 
     Example:
         >>> from simloss.similarity import order
@@ -36,6 +42,8 @@ class Similarity(ABC):
     """
 
     structure: ClassVar[str]
+    kept: tuple[int, ...] | None = None
+    notes: tuple[str, ...] = ()
     __hash__ = None  # type: ignore[assignment]  # equal by value, and tensors can change
 
     def __init__(
@@ -136,6 +144,24 @@ class Similarity(ABC):
             self.num_classes, tensors, names=self.names, kind=self.kind, **self.options
         )
 
+    def diagnose(self, prior: Any = None, uncertainty: Any = None) -> "Diagnosis":
+        """What there is to know and to worry about; :func:`simloss.similarity.diagnose`."""
+        from .diagnosis import diagnose
+
+        return diagnose(self, prior, uncertainty)
+
+    def figure(self, *, order: str = "given") -> Any:
+        """An interactive heat map (plotly); :func:`simloss.similarity.figure`."""
+        from .figure import figure
+
+        return figure(self, order=order)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write .csv, .npz or .safetensors; :func:`simloss.similarity.load` reads it back."""
+        from .storage import save
+
+        save(self, path)
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Similarity):
             return NotImplemented
@@ -145,10 +171,9 @@ class Similarity(ABC):
             other.kind,
         ):
             return False
-        chunk = max(1, _CHUNK_ENTRIES // self.num_classes)
         return all(
             torch.equal(self.rows(some, torch.float64).cpu(), other.rows(some, torch.float64).cpu())
-            for some in torch.arange(self.num_classes).split(chunk)
+            for some in self._chunks()
         )
 
     def __repr__(self) -> str:
@@ -171,6 +196,18 @@ class Similarity(ABC):
 
     def _all_classes(self) -> Tensor:
         return torch.arange(self.num_classes, device=self._device())
+
+    def _chunks(self) -> tuple[Tensor, ...]:
+        """All classes, in parts whose rows can be held at once."""
+        return self._all_classes().split(max(1, _CHUNK_ENTRIES // self.num_classes))
+
+    def _with_row_sums(self) -> Self:
+        """Of kind "probability", the row sums kept as one more tensor."""
+        sums = [self._similarities(some, self._wide()).sum(1) for some in self._chunks()]
+        tensors = {**self.tensors, "row_sums": torch.cat(sums)}
+        return type(self)(
+            self.num_classes, tensors, names=self.names, kind="probability", **self.options
+        )
 
     def _index(self, target: Any) -> Tensor:
         return torch.as_tensor(target, dtype=torch.long, device=self._device())

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from .. import _checks
-from .base import _CHUNK_ENTRIES, Similarity
+from .base import Similarity
 
 KERNELS = ("cosine", "angle")
 
@@ -18,16 +18,7 @@ class EmbeddingSimilarity(Similarity):
     structure = "embedding"
 
     def normalized(self) -> "EmbeddingSimilarity":
-        classes = self._all_classes()
-        chunk = max(1, _CHUNK_ENTRIES // self.num_classes)
-        sums = [self._similarities(some, self._wide()).sum(1) for some in classes.split(chunk)]
-        return EmbeddingSimilarity(
-            self.num_classes,
-            {**self.tensors, "row_sums": torch.cat(sums)},
-            names=self.names,
-            kind="probability",
-            **self.options,
-        )
+        return self._with_row_sums()
 
     def _similarities(self, target: Tensor, dtype: torch.dtype) -> Tensor:
         vectors = self.tensors["vectors"].to(torch.promote_types(dtype, torch.float32))

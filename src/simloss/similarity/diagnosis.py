@@ -1,0 +1,239 @@
+"""What there is to know about a similarity, and what to worry about."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from .. import _checks
+from . import properness, vanishing
+from .advice import advice, table
+from .base import Similarity
+from .matrix import as_similarity
+
+# Beyond this many classes only some are looked at, and the diagnosis says so.
+_ALL_UP_TO = 1024
+_SAMPLE = 256
+_SEEDS = 16
+# The classes a posterior is cut to, where there are more than twice as many.
+_NEIGHBOURS = 64
+_MOST_PAIRS = 1000
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """What :func:`diagnose` found; ``print`` it to read it.
+
+    Attributes:
+        similarity: what was looked at.
+        sampled: the number of classes looked at, where there are too many for all; else None.
+        symmetric: whether S_ij = S_ji.
+        interchangeable: pairs of different classes with S = 1 (the first thousand).
+        smallest_eigenvalue: of the symmetric part of S.
+        positive_definite: whether that is above 0.
+        triangle: whether -log S obeys the triangle inequality; None for kind "probability".
+        worst_triangle: (i, j, k) such that S_ij S_jk exceeds S_ik most, if any does.
+        proper: whether the proper loss is proper: True if S is symmetric, positive definite and
+            the triangle holds (sampling, no proof), False if a counterexample was found, else None.
+        improper_at: the counterexample, a posterior (C) that is not the loss's optimum.
+        effective_classes: the number of distinct classes under the prior (Leinster and Cobbold,
+            order 1), exp(-sum p log S p); None for kind "probability".
+        nearest: for each class looked at, the class most like it.
+        nearest_similarity: and how alike they are.
+        looked_at: the classes `nearest` speaks of.
+        mean_similarity: the mean of S off the diagonal.
+        uncertainty: the width of the posteriors in steps, or None if they were given.
+        answered: how many classes SimLoss's optimum names on average; 1 is one-hot.
+        vanishing: possible classes that get probability 0 in SimLoss's optimum for every posterior.
+        vanishing_of: how many classes were looked at for that.
+        density: the share of entries above 0.
+        memory: bytes the similarity keeps.
+        advice: what to worry about and what to do, a sentence each.
+    """
+
+    similarity: Similarity
+    sampled: int | None
+    symmetric: bool
+    interchangeable: tuple[tuple[int, int], ...]
+    smallest_eigenvalue: float
+    positive_definite: bool
+    triangle: bool | None
+    worst_triangle: tuple[int, int, int] | None
+    proper: bool | None
+    improper_at: Tensor | None
+    effective_classes: float | None
+    nearest: tuple[int, ...]
+    nearest_similarity: tuple[float, ...]
+    looked_at: tuple[int, ...]
+    mean_similarity: float
+    uncertainty: float | None
+    answered: float
+    vanishing: tuple[int, ...]
+    vanishing_of: int
+    density: float
+    memory: int
+    advice: tuple[str, ...] = ()
+
+    def name(self, place: int) -> str:
+        """The name of a class, or its number."""
+        names = self.similarity.names
+        return names[place] if names else str(place)
+
+    def __str__(self) -> str:
+        return table(self)
+
+
+def diagnose(similarity: Any, prior: Any = None, uncertainty: Any = None) -> Diagnosis:
+    r"""Look at a similarity: whether it is sound, which losses suit it, which classes would vanish.
+
+    Beyond 1,024 classes it looks at some of them, and says so.
+
+    Args:
+        similarity: any similarity.
+        prior: how frequent each class is, (C), as counts or probabilities; by default equally.
+        uncertainty: how unsure a classifier will be, for the classes that vanish from SimLoss's
+            optimum: the width of a bell-shaped posterior round each class, in steps to the next
+            class (by default 1; the distance is -log S and a step its median to the nearest
+            class). Or the posteriors themselves, (C, C), one row a class.
+
+    Example:
+        >>> from simloss.similarity import order
+        >>> found = order(9, r=0.8).diagnose()
+        >>> found.proper, found.vanishing
+        (True, ())
+        >>> round(found.effective_classes, 2)
+        1.76
+    """
+    whole = as_similarity(similarity)
+    if whole.num_classes < 2:
+        raise ValueError("`similarity` must have at least 2 classes to be diagnosed, but has 1.")
+    p = _prior(prior, whole.num_classes)
+    seeds, some, close = _looked_at(whole)
+    rows = whole.rows(some, torch.float64)  # (M, C)
+    part = whole.rows(close, torch.float64)[:, close]  # (M, M)
+    found = {**_of_rows(whole, rows, some, p), **_of_part(whole, part, close)}
+    found |= _vanishing(whole, p, uncertainty, seeds, some)
+    diagnosis = Diagnosis(
+        whole,
+        sampled=len(some) if len(some) < whole.num_classes else None,
+        memory=sum(t.numel() * t.element_size() for t in whole.tensors.values()),
+        **found,
+    )
+    return replace(diagnosis, advice=tuple(advice(diagnosis)))
+
+
+def _prior(prior: Any, num_classes: int) -> Tensor:
+    if prior is None:
+        return torch.full((num_classes,), 1 / num_classes, dtype=torch.float64)
+    tensor = _checks.float_tensor("prior", prior).detach().double()
+    if tensor.shape != (num_classes,):
+        raise ValueError(
+            f"`prior` must hold one number for each of the {num_classes} classes, "
+            f"but got shape {tuple(tensor.shape)}."
+        )
+    _checks.not_negative("prior", tensor)
+    if float(tensor.sum()) == 0:
+        raise ValueError("`prior` must not be 0 throughout.")
+    return tensor / tensor.sum()
+
+
+def _looked_at(whole: Similarity) -> tuple[Tensor, Tensor, Tensor]:
+    """All classes three times; or a few, some at random, and the few with those close to them."""
+    classes = torch.arange(whole.num_classes)
+    if whole.num_classes <= _ALL_UP_TO:
+        return classes, classes, classes
+    generator = torch.Generator().manual_seed(0)
+    some = torch.randperm(whole.num_classes, generator=generator)[:_SAMPLE]
+    seeds = some[:_SEEDS]
+    close = whole.rows(seeds, torch.float64).topk(_SAMPLE // _SEEDS, dim=1).indices
+    return seeds, some, close.unique()
+
+
+def _of_rows(whole: Similarity, rows: Tensor, some: Tensor, p: Tensor) -> dict[str, Any]:
+    own = some.unsqueeze(1)
+    others = rows.scatter(1, own, -1.0)
+    similarity, nearest = others.max(1)
+    pairs = (others >= 1 - 1e-6).nonzero()[:_MOST_PAIRS]
+    pairs[:, 0] = some[pairs[:, 0]]
+    effective = None
+    if whole.kind == "similarity":
+        log_ordinary = (rows @ p).clamp(min=1e-300).log()
+        weight = p[some] if float(p[some].sum()) > 0 else torch.ones_like(p[some])
+        effective = float((-(weight * log_ordinary).sum() / weight.sum()).exp())
+    return {
+        "interchangeable": tuple(sorted({(min(a, b), max(a, b)) for a, b in pairs.tolist()})),
+        "effective_classes": effective,
+        "nearest": tuple(nearest.tolist()),
+        "nearest_similarity": tuple(similarity.tolist()),
+        "looked_at": tuple(some.tolist()),
+        "mean_similarity": float((rows.sum(1) - rows.gather(1, own).squeeze(1)).mean())
+        / (whole.num_classes - 1),
+        "density": float((rows > 0).double().mean()),
+    }
+
+
+def _of_part(whole: Similarity, part: Tensor, close: Tensor) -> dict[str, Any]:
+    smallest = properness.smallest_eigenvalue(part)
+    definite = smallest > 1e-9 * len(part)
+    symmetric = bool(((part - part.T).abs() <= _checks.ROUNDING * part + 1e-12).all())
+    found: dict[str, Any] = {
+        "symmetric": symmetric,
+        "smallest_eigenvalue": smallest,
+        "positive_definite": definite,
+        "triangle": None,
+        "worst_triangle": None,
+        "proper": None,
+        "improper_at": None,
+    }
+    if whole.kind == "similarity":
+        triples, _ = properness.triangle_violations(part)
+        at = properness.improper_posterior(part[:256, :256], triples[(triples < 256).all(1)])
+        found["triangle"] = len(triples) == 0
+        if len(triples):
+            found["worst_triangle"] = tuple(close[triples[0]].tolist())
+        if at is not None:
+            whole_p = torch.zeros(whole.num_classes, dtype=torch.float64)
+            found["improper_at"] = whole_p.index_put((close[: len(at)],), at)
+            found["proper"] = False
+        elif symmetric and definite and len(triples) == 0:
+            found["proper"] = True
+    return found
+
+
+def _vanishing(
+    whole: Similarity, p: Tensor, uncertainty: Any, seeds: Tensor, some: Tensor
+) -> dict[str, Any]:
+    width = None
+    if uncertainty is None or isinstance(uncertainty, (int, float)):
+        width = _checks.positive("uncertainty", 1.0 if uncertainty is None else uncertainty)
+        centres, local = _neighbourhoods(whole, seeds)
+        step = vanishing.step_length(whole, some)
+        posteriors = vanishing.bells_among(whole, p, width, centres, local, step)
+    else:
+        seeds = torch.arange(whole.num_classes)
+        posteriors = vanishing.given_posteriors(uncertainty, whole.num_classes)
+        posteriors, local = posteriors.topk(_size(whole), dim=1)
+    answers = vanishing.optima(whole, local, posteriors)  # (B, m)
+    largest = torch.zeros_like(p).scatter_reduce(0, local.reshape(-1), answers.reshape(-1), "amax")
+    judged = seeds[p[seeds] > 0]
+    return {
+        "uncertainty": width,
+        "answered": float((answers > 0).double().sum(1).mean()),
+        "vanishing": tuple(judged[largest[judged] == 0].tolist()),
+        "vanishing_of": len(judged),
+    }
+
+
+def _neighbourhoods(whole: Similarity, seeds: Tensor) -> tuple[Tensor, Tensor]:
+    """The centres of posteriors (B), and the classes looked at round each, (B, m)."""
+    near = whole.log_rows(seeds, torch.float64).topk(_size(whole), dim=1).indices  # (seeds, m)
+    if len(seeds) == whole.num_classes:
+        return seeds, near
+    # A class can also be answered when the truth is one of its neighbours.
+    around = _NEIGHBOURS // 2
+    return near[:, :around].reshape(-1), near.repeat_interleave(around, dim=0)
+
+
+def _size(whole: Similarity) -> int:
+    return whole.num_classes if whole.num_classes <= 2 * _NEIGHBOURS else _NEIGHBOURS

@@ -1,0 +1,118 @@
+"""Classes that are nodes of a graph: a road net, a knowledge graph."""
+
+import csv
+from collections.abc import Iterable, Sequence
+from os import PathLike
+from typing import Any
+
+import numpy as np
+import torch
+
+from .. import _checks
+from .base import Similarity
+from .matrix import DenseSimilarity
+
+Edges = dict[tuple[str, str], float]
+
+
+def graph(
+    edges: str | PathLike[str] | Iterable[Sequence[Any]],
+    temperature: float = 1.0,
+    *,
+    classes: Sequence[str] | None = None,
+    directed: bool = False,
+    header: bool = False,
+) -> Similarity:
+    r"""Similarity of classes by the shortest way between them in a graph.
+
+    .. math:: S_{ij} = \exp(-\mathrm{shortest}_{ij} / \mathrm{temperature})
+
+    Where no way leads, the similarity is 0. Needs scipy (``pip install 'simloss[cli]'``).
+
+    Args:
+        edges: (node, node) or (node, node, length) each, or a CSV file with these columns; a length
+            is above 0, by default 1, and of several edges between two nodes the shortest counts.
+        temperature: the length at which the similarity has fallen to 1/e.
+        classes: the nodes that are classes, in class order; by default all, in order of appearance.
+        directed: whether an edge leads only from its first node, the true class, to its second.
+        header: whether the first line of the CSV file only names the columns.
+
+    Example:
+        >>> S = graph([("rose", "flower"), ("violet", "flower"), ("flower", "thing"),
+        ...            ("truck", "thing")], classes=["rose", "violet", "truck"], temperature=2)
+        >>> S.to_dense()
+        tensor([[1.0000, 0.3679, 0.2231],
+                [0.3679, 1.0000, 0.2231],
+                [0.2231, 0.2231, 1.0000]], dtype=torch.float64)
+    """
+    temperature = _checks.positive("temperature", temperature)
+    source = "`edges`"
+    if isinstance(edges, (str, PathLike)):
+        source = str(edges)
+        edges = _edges_of_csv(edges, header)
+    lengths = _lengths(edges, source)
+    nodes = list(dict.fromkeys(node for edge in lengths for node in edge))
+    names = _checks.class_names([*nodes] if classes is None else classes, len(classes or nodes))
+    assert names is not None
+    place = {node: i for i, node in enumerate(nodes)}
+    for name in names:
+        if name not in place:
+            remedy = _checks.nearest_spelling(name, nodes)
+            raise ValueError(f"`classes` must be nodes of {source}, but {name!r} is none{remedy}.")
+    at = [place[name] for name in names]
+    shortest = _shortest(lengths, place, at, directed)
+    matrix = torch.from_numpy(np.exp(-shortest / temperature)).fill_diagonal_(1)
+    return DenseSimilarity(len(names), {"matrix": matrix}, names=names)
+
+
+def _edges_of_csv(path: str | PathLike[str], header: bool) -> list[list[str]]:
+    with open(path, encoding="utf-8-sig", newline="") as file:
+        lines = [line for line in csv.reader(file) if any(line)]
+    return lines[1:] if header else lines
+
+
+def _lengths(edges: Iterable[Sequence[Any]], source: str) -> Edges:
+    lengths: Edges = {}
+    for number, edge in enumerate(edges, 1):
+        if isinstance(edge, str) or len(edge) not in (2, 3):
+            raise ValueError(
+                f"{source} must hold two nodes and perhaps a length each, but edge {number} is "
+                f"{edge!r}."
+            )
+        pair = str(edge[0]).strip(), str(edge[1]).strip()
+        length = _length(edge[2], number, source) if len(edge) == 3 else 1.0
+        lengths[pair] = min(length, lengths.get(pair, length))
+    if not lengths:
+        raise ValueError(f"{source} must hold at least one edge, but it is empty.")
+    return lengths
+
+
+def _length(value: Any, number: int, source: str) -> float:
+    try:
+        length = float(value)
+    except (TypeError, ValueError):
+        length = float("nan")
+    if not 0 < length < float("inf"):
+        remedy = "; if the first line names the columns, say so (`header`)" if number == 1 else ""
+        raise ValueError(
+            f"{source} must have finite lengths above 0, but edge {number} has {value!r}{remedy}."
+        )
+    return length
+
+
+def _shortest(
+    lengths: Edges, place: dict[str, int], at: list[int], directed: bool
+) -> "np.ndarray[Any, np.dtype[np.float64]]":
+    """The length of the shortest way between each two classes, (C, C)."""
+    sparse = _checks.installed("scipy.sparse", "cli")
+    csgraph = _checks.installed("scipy.sparse.csgraph", "cli")
+    if not directed:
+        both = {**lengths}
+        for (a, b), length in lengths.items():
+            both[b, a] = min(length, both.get((b, a), length))
+        lengths = both
+    row = [place[a] for a, _ in lengths]
+    column = [place[b] for _, b in lengths]
+    size = len(place)
+    table = sparse.csr_array(([*lengths.values()], (row, column)), shape=(size, size))
+    return np.asarray(csgraph.dijkstra(table, directed=True, indices=at)[:, at])

@@ -1,0 +1,151 @@
+"""Rows of a similarity with few entries each, for many classes."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from .. import _checks
+from .base import Similarity
+from .matrix import as_similarity
+
+# Entries beyond which a matrix is no longer sparse in any useful sense: 2.4 GB.
+_MOST_ENTRIES = 200_000_000
+
+
+class SparseSimilarity(Similarity):
+    """Compressed rows: "crow" (C + 1), and for each entry "column" and "value" (nnz).
+
+    Row i is the entries crow[i] to crow[i + 1], by rising column; its diagonal is always there.
+    What is not there is 0. It need not be symmetric.
+    """
+
+    structure = "sparse"
+
+    def log_rows(self, target: Tensor, dtype: torch.dtype) -> Tensor:
+        """The logarithm of the rows, (*, C); minus infinity where S is 0."""
+        return self._filled(target, self.tensors["value"].log(), float("-inf"), dtype)
+
+    def columns(self, target: Any, dtype: torch.dtype | None = None) -> Tensor:
+        """The columns of S for the given classes, shape of `target` + (C); looks at all entries."""
+        target = self._index(target)
+        wanted, place = target.reshape(-1).unique(return_inverse=True)
+        column = self.tensors["column"]
+        entries = torch.isin(column, wanted).nonzero().squeeze(1)
+        row = torch.searchsorted(self.tensors["crow"], entries, right=True) - 1
+        value = self.tensors["value"][entries].to(dtype or self._dtype())
+        columns = value.new_zeros(wanted.numel(), self.num_classes)
+        columns[torch.searchsorted(wanted, column[entries]), row] = value
+        return columns[place].reshape(*target.shape, self.num_classes)
+
+    def normalized(self) -> "SparseSimilarity":
+        lengths = self.tensors["crow"].diff()
+        sums = self._row_sums(self._all_classes(), self.tensors["value"].dtype)
+        value = self.tensors["value"] / sums.repeat_interleave(lengths)
+        return SparseSimilarity(
+            self.num_classes, {**self.tensors, "value": value}, names=self.names, kind="probability"
+        )
+
+    def _similarities(self, target: Tensor, dtype: torch.dtype) -> Tensor:
+        return self._filled(target, self.tensors["value"], 0.0, dtype)
+
+    def _filled(self, target: Tensor, value: Tensor, rest: float, dtype: torch.dtype) -> Tensor:
+        """Dense rows of `value`, with `rest` where there is no entry, (*, C)."""
+        crow, column = self.tensors["crow"], self.tensors["column"]
+        flat = target.reshape(-1)
+        start, lengths = crow[flat], crow[flat + 1] - crow[flat]
+        row = torch.arange(flat.numel(), device=flat.device).repeat_interleave(lengths)
+        first = lengths.cumsum(0) - lengths
+        step = torch.arange(row.numel(), device=flat.device) - first[row]
+        entries = start[row] + step
+        rows = value.new_full((flat.numel(), self.num_classes), rest, dtype=dtype)
+        rows[row, column[entries]] = value[entries].to(dtype)
+        return rows.reshape(*target.shape, self.num_classes)
+
+    def _row_sums(self, target: Tensor, dtype: torch.dtype) -> Tensor:
+        running = self.tensors["value"].to(self._wide()).cumsum(0)
+        running = torch.cat([running.new_zeros(1), running])
+        crow = self.tensors["crow"]
+        return (running[crow[target + 1]] - running[crow[target]]).to(dtype)
+
+    def _is_normalized_on_the_fly(self) -> bool:
+        return False
+
+    def _dtype(self) -> torch.dtype:
+        return self.tensors["value"].dtype
+
+    def _description(self) -> str:
+        return f", {self.tensors['value'].numel():,} entries"
+
+
+def sparse(similarity: Any, *, top_k: int | None = None) -> Similarity:
+    r"""The rows of a similarity as the few entries that matter, for many classes.
+
+    Keeps every entry above 0 (so everything above the `lower_bound` a builder was given), or of
+    each row only the `top_k` most similar other classes. All of C x C is never held: 100,000
+    classes with 100-dimensional vectors become sparse rows in well under 4 GB.
+
+    Which classes are most similar is not mutual, so with `top_k` the result is not symmetric;
+    :func:`symmetrized` makes it so.
+
+    Args:
+        similarity: any similarity.
+        top_k: the number of other classes to keep in a row; None keeps all above 0.
+
+    Example:
+        >>> from simloss.similarity import embedding
+        >>> S = sparse(embedding([[1, 0], [2, 1], [1, 1], [0, 1]]), top_k=1)
+        >>> S
+        sparse(4 classes, 8 entries)
+        >>> S.to_dense()
+        tensor([[1.0000, 0.8944, 0.0000, 0.0000],
+                [0.0000, 1.0000, 0.9487, 0.0000],
+                [0.0000, 0.9487, 1.0000, 0.0000],
+                [0.0000, 0.0000, 0.7071, 1.0000]])
+    """
+    whole = as_similarity(similarity)
+    _checks.of_kind_similarity("similarity", whole.kind)
+    if top_k is not None:
+        top_k = _checks.class_count("top_k", top_k)
+    rows = ((some, whole.rows(some)) for some in whole._chunks())
+    return from_rows(rows, whole.num_classes, top_k, whole.names)
+
+
+def from_rows(
+    rows: Iterable[tuple[Tensor, Tensor]],
+    num_classes: int,
+    top_k: int | None,
+    names: Sequence[str] | None,
+) -> SparseSimilarity:
+    """Sparse rows from parts of the matrix: their classes (M), in order, and their rows (M, C)."""
+    lengths, columns, values = [], [], []
+    total = 0
+    for classes, part in rows:
+        row, column, value = _entries(classes, part, top_k)
+        total += value.numel()
+        if total > _MOST_ENTRIES:
+            raise ValueError(
+                f"`similarity` must be sparse, but its rows hold more than {_MOST_ENTRIES:,} "
+                f"entries; raise the lower bound or give `top_k`."
+            )
+        lengths.append(torch.bincount(row, minlength=len(classes)))
+        columns.append(column)
+        values.append(value)
+    crow = torch.cat([torch.zeros(1, dtype=torch.long), torch.cat(lengths).cumsum(0)])
+    tensors = {"crow": crow, "column": torch.cat(columns), "value": torch.cat(values)}
+    return SparseSimilarity(num_classes, tensors, names=None if names is None else tuple(names))
+
+
+def _entries(classes: Tensor, part: Tensor, top_k: int | None) -> tuple[Tensor, Tensor, Tensor]:
+    """Row, column and value of what stays, by row and then column."""
+    if top_k is None or top_k + 1 >= part.shape[1]:
+        row, column = part.nonzero(as_tuple=True)
+        return row, column, part[row, column]
+    own = torch.arange(len(classes)), classes
+    part[own] = 2.0  # the class itself comes first, whatever is interchangeable with it
+    value, column = part.topk(top_k + 1, dim=1)  # (M, k + 1)
+    column, by_column = column.sort(dim=1)
+    value = value.gather(1, by_column).clamp(max=1)
+    row, place = value.nonzero(as_tuple=True)
+    return row, column[row, place], value[row, place]

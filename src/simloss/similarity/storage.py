@@ -1,0 +1,164 @@
+"""Similarities in files: CSV for people and spreadsheets, npz and safetensors for programs.
+
+Never pickle: a file cannot run anything. CSV holds all of S; the others hold the structure's own
+tensors, so that an order of a million classes is one number.
+"""
+
+import json
+import zipfile
+from collections.abc import Callable
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from .. import _checks
+from .base import Similarity
+from .circular import CircularSimilarity
+from .embedding import EmbeddingSimilarity
+from .geo import GeoSimilarity
+from .grid import GridSimilarity
+from .matrix import DenseSimilarity
+from .order import OrderSimilarity
+from .sparse import SparseSimilarity
+from .spreadsheet import read_csv, write_csv
+from .taxonomy import TreeSimilarity
+from .values import ValueSimilarity
+
+_ABOUT = "about"
+_STRUCTURES: dict[str, type[Similarity]] = {
+    kind.structure: kind
+    for kind in (
+        CircularSimilarity,
+        DenseSimilarity,
+        EmbeddingSimilarity,
+        GeoSimilarity,
+        GridSimilarity,
+        OrderSimilarity,
+        SparseSimilarity,
+        TreeSimilarity,
+        ValueSimilarity,
+    )
+}
+
+
+def save(similarity: Similarity, path: str | PathLike[str]) -> None:
+    """Write a similarity; the ending says how: .csv, .npz or .safetensors.
+
+    Reading it back with :func:`load` gives the same values to the last digit.
+
+    Example:
+        >>> import os, tempfile
+        >>> from simloss.similarity import load, order
+        >>> S = order(3, r=0.5, names=["low", "middle", "high"])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     S.save(os.path.join(folder, "s.csv"))
+        ...     load(os.path.join(folder, "s.csv")) == S
+        True
+    """
+    write, _ = _FORMATS[_ending(path)]
+    write(similarity, Path(path))
+
+
+def load(path: str | PathLike[str]) -> Similarity:
+    """Read a similarity that :meth:`Similarity.save` wrote, or a CSV file made by hand.
+
+    A CSV file has the class names in its first line and first column, the cell in the corner empty
+    (or "similarity", or "probability" for rows that sum to 1), and row = true class; or it is just
+    the C x C numbers.
+    """
+    _, read = _FORMATS[_ending(path)]
+    return read(Path(path))
+
+
+def _ending(path: str | PathLike[str]) -> str:
+    ending = Path(path).suffix.lower()
+    if ending not in _FORMATS:
+        raise ValueError(f"`path` must end in {', '.join(_FORMATS)}, but got {str(path)!r}.")
+    return ending
+
+
+def _about(similarity: Similarity) -> str:
+    """What is not a tensor, as JSON."""
+    return json.dumps(
+        {
+            "structure": similarity.structure,
+            "num_classes": similarity.num_classes,
+            "names": similarity.names,
+            "kind": similarity.kind,
+            "options": similarity.options,
+            "kept": similarity.kept,
+            "notes": similarity.notes,
+        }
+    )
+
+
+def _rebuilt(path: Path, about: str, tensors: dict[str, Tensor]) -> Similarity:
+    known = json.loads(about)
+    names = None if known["names"] is None else tuple(known["names"])
+    structure = _STRUCTURES[known["structure"]]
+    similarity = structure(
+        known["num_classes"], tensors, names=names, kind=known["kind"], **known["options"]
+    )
+    similarity.kept = None if known["kept"] is None else tuple(known["kept"])
+    similarity.notes = tuple(known["notes"])
+    _checks.class_names(names, similarity.num_classes)
+    if similarity.rows([0]).shape != (1, similarity.num_classes):
+        raise ValueError(f"{path} must hold rows of {similarity.num_classes} classes.")
+    if isinstance(similarity, DenseSimilarity):
+        _checks.similarity_values(similarity.tensors["matrix"], similarity.kind)
+    return similarity
+
+
+def _write_npz(similarity: Similarity, path: Path) -> None:
+    arrays: dict[str, Any] = {
+        name: value.detach().cpu().numpy() for name, value in similarity.tensors.items()
+    }
+    with open(path, "wb") as file:
+        np.savez_compressed(file, **arrays, about=np.array(_about(similarity)))
+
+
+def _read_npz(path: Path) -> Similarity:
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            arrays = {name: file[name] for name in file.files}
+        about = str(arrays.pop(_ABOUT))
+        tensors = {name: torch.from_numpy(value) for name, value in arrays.items()}
+        return _rebuilt(path, about, tensors)
+    except (KeyError, TypeError, IndexError, EOFError, zipfile.BadZipFile, json.JSONDecodeError):
+        raise ValueError(_not_ours(path)) from None
+    except ValueError as error:
+        raise ValueError(f"{_not_ours(path)} ({error})") from None
+
+
+def _write_safetensors(similarity: Similarity, path: Path) -> None:
+    safetensors = _checks.installed("safetensors.torch", "cli")
+    tensors = {name: value.detach().contiguous() for name, value in similarity.tensors.items()}
+    safetensors.save_file(tensors, str(path), metadata={_ABOUT: _about(similarity)})
+
+
+def _read_safetensors(path: Path) -> Similarity:
+    safetensors = _checks.installed("safetensors", "cli")
+    if not path.is_file():
+        raise FileNotFoundError(f"No such file: {path}")
+    try:
+        with safetensors.safe_open(str(path), "pt") as file:
+            about = (file.metadata() or {})[_ABOUT]
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        return _rebuilt(path, about, tensors)
+    except (KeyError, TypeError, IndexError, json.JSONDecodeError, safetensors.SafetensorError):
+        raise ValueError(_not_ours(path)) from None
+
+
+def _not_ours(path: Path) -> str:
+    return f"{path} must be a similarity saved by simloss, but is not"
+
+
+_FORMATS: dict[str, tuple[Callable[[Similarity, Path], Any], Callable[[Path], Similarity]]] = {
+    ".csv": (write_csv, read_csv),
+    ".npz": (_write_npz, _read_npz),
+    ".safetensors": (_write_safetensors, _read_safetensors),
+}

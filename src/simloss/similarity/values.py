@@ -1,0 +1,68 @@
+"""Classes at positions: ages that are bins, years, prices, dates."""
+
+import datetime
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from .. import _checks
+from .base import Similarity
+from .distance import DistanceSimilarity
+
+
+class ValueSimilarity(DistanceSimilarity):
+    """One number a class, and a scale."""
+
+    structure = "values"
+
+    def _distance(self, target: Tensor) -> Tensor:
+        position = self.tensors["position"]
+        return (position - position[target].unsqueeze(-1)).abs()  # (*, C)
+
+    def _description(self) -> str:
+        return f", scale={float(self.tensors['scale']):.6g}"
+
+
+def values(positions: Any, scale: float, *, names: Sequence[str] | None = None) -> Similarity:
+    r"""Similarity of classes that stand for numbers or dates, however unevenly spaced.
+
+    .. math:: S_{ij} = \exp(-|x_i - x_j| / \mathrm{scale})
+
+    With positions 0, 1, 2, ... it is :func:`order` with r = exp(-1 / scale). It keeps C numbers.
+
+    Args:
+        positions: one number, date or datetime a class, (C); dates count in days.
+        scale: the distance at which the similarity has fallen to 1/e, in units of the positions.
+        names: one name a class.
+
+    Example:
+        >>> values([0, 18, 65], scale=20).to_dense()
+        tensor([[1.0000, 0.4066, 0.0388],
+                [0.4066, 1.0000, 0.0954],
+                [0.0388, 0.0954, 1.0000]])
+    """
+    position = _positions(positions)
+    scale = _checks.positive("scale", scale)
+    names = _checks.class_names(names, position.numel())
+    tensors = {"position": position, "scale": torch.tensor(scale, dtype=torch.float64)}
+    return ValueSimilarity(position.numel(), tensors, names=names)
+
+
+def _positions(positions: Any) -> Tensor:
+    if not hasattr(positions, "dtype"):
+        positions = list(positions)
+        if positions and isinstance(positions[0], (datetime.date, np.datetime64)):
+            positions = np.asarray(positions, dtype="datetime64[us]")
+    if getattr(getattr(positions, "dtype", None), "kind", "") == "M":
+        positions = positions.astype("datetime64[us]").astype(np.int64) / 86_400e6  # in days
+    position = _checks.float_tensor("positions", positions).detach().double()
+    if position.ndim != 1 or position.numel() == 0:
+        raise ValueError(
+            f"`positions` must have shape (C), one number a class, "
+            f"but got shape {tuple(position.shape)}."
+        )
+    _checks.finite("positions", position)
+    return position.clone()

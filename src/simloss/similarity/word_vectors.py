@@ -1,0 +1,153 @@
+"""Where word vectors come from: the shipped file, other files, objects that hold them."""
+
+import gzip
+from collections.abc import Iterable, Iterator, Mapping
+from os import PathLike
+from pathlib import Path
+from typing import Any, BinaryIO, Protocol
+
+import numpy as np
+
+from .shipped_vectors import ShippedVectors, Vector
+
+
+class VectorSource(Protocol):
+    """Anything that has vectors for words."""
+
+    name: str
+
+    def lookup(self, words: set[str]) -> dict[str, Vector]:
+        """The vectors of those words that have one."""
+
+    def vocabulary(self) -> Iterable[str]:
+        """All words."""
+
+
+def vector_source(vectors: Any) -> VectorSource:
+    """The shipped vectors for None, else what `vectors` is: a file or an object."""
+    if vectors is None:
+        return ShippedVectors()
+    if isinstance(vectors, (str, PathLike)):
+        path = Path(vectors)
+        return BinaryFile(path) if ".bin" in path.suffixes else TextFile(path)
+    if hasattr(vectors, "key_to_index") or isinstance(vectors, Mapping):
+        return HeldVectors(vectors)
+    raise TypeError(
+        f"`vectors` must be None, a file, a gensim KeyedVectors, a dict of vectors or a function "
+        f"of a list of names, but got {type(vectors).__name__}."
+    )
+
+
+class HeldVectors:
+    """A gensim `KeyedVectors`, or a dict from words to vectors."""
+
+    name = "`vectors`"
+
+    def __init__(self, vectors: Any) -> None:
+        self.vectors = vectors
+        self.keys: Mapping[str, Any] = getattr(vectors, "key_to_index", vectors)
+
+    def lookup(self, words: set[str]) -> dict[str, Vector]:
+        return {
+            word: np.asarray(self.vectors[word], dtype=np.float32)
+            for word in words
+            if word in self.keys
+        }
+
+    def vocabulary(self) -> Iterable[str]:
+        return self.keys
+
+
+class TextFile:
+    """A text file of word2vec, GloVe or fastText, plain or .gz: a word and its numbers a line."""
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.name = path, str(path)
+
+    def lookup(self, words: set[str]) -> dict[str, Vector]:
+        wanted = {word.encode() for word in words}
+        found: dict[str, Vector] = {}
+        size = 0
+        for number, line in self._lines():
+            size = size or line.count(b" ")
+            word, *numbers = line.rsplit(b" ", size)
+            if word in wanted and word.decode() not in found:
+                found[word.decode()] = self._vector(numbers, size, number)
+        if not size:
+            raise ValueError(f"{self.name} must hold word vectors, but it is empty.")
+        return found
+
+    def vocabulary(self) -> Iterable[str]:
+        return [line.partition(b" ")[0].decode(errors="replace") for _, line in self._lines()]
+
+    def _vector(self, numbers: list[bytes], size: int, line: int) -> Vector:
+        try:
+            vector = np.array([float(each) for each in numbers], dtype=np.float32)
+        except ValueError:
+            vector = np.empty(0, dtype=np.float32)
+        if len(vector) != size or size == 0:
+            raise ValueError(
+                f"{self.name} must hold a word and {size} numbers in each line, "
+                f"but line {line} does not."
+            )
+        return vector
+
+    def _lines(self) -> Iterator[tuple[int, bytes]]:
+        """Line numbers and lines, without word2vec's first line of two counts."""
+        with _opened(self.path) as file:
+            for number, line in enumerate(file, 1):
+                line = line.rstrip()
+                if line and not (number == 1 and _is_counts(line)):
+                    yield number, line
+
+
+class BinaryFile:
+    """A .bin file of word2vec, plain or .gz."""
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.name = path, str(path)
+
+    def lookup(self, words: set[str]) -> dict[str, Vector]:
+        wanted = {word.encode() for word in words}
+        return {
+            word.decode(): np.frombuffer(numbers, dtype="<f4")
+            for word, numbers in self._entries()
+            if word in wanted
+        }
+
+    def vocabulary(self) -> Iterable[str]:
+        return [word.decode(errors="replace") for word, _ in self._entries()]
+
+    def _entries(self) -> Iterator[tuple[bytes, bytes]]:
+        with _opened(self.path) as file:
+            head = file.readline()
+            if not _is_counts(head):
+                raise ValueError(
+                    f"{self.name} must begin with the number of words and of dimensions, "
+                    f"as word2vec's binary files do, but does not."
+                )
+            count, size = (int(each) for each in head.split())
+            for number in range(count):
+                word = _until_space(file)
+                numbers = file.read(4 * size)
+                if len(numbers) < 4 * size:
+                    raise ValueError(
+                        f"{self.name} must hold {count} words, but ends after {number}."
+                    )
+                yield word.strip(), numbers
+
+
+def _until_space(file: BinaryIO) -> bytes:
+    letters = bytearray()
+    while (letter := file.read(1)) not in (b" ", b""):
+        letters += letter
+    return bytes(letters)
+
+
+def _opened(path: Path) -> BinaryIO:
+    return gzip.open(path) if path.suffix == ".gz" else open(path, "rb")  # type: ignore[return-value]
+
+
+def _is_counts(line: bytes) -> bool:
+    fields = line.split()
+    return len(fields) == 2 and all(field.isdigit() for field in fields)

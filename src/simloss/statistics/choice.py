@@ -49,7 +49,7 @@ def choose_on_validation(
 
     **The p-value counts the choosing.** A run that was lucky is lucky on validation and on test
     data alike, so the best of nine parameters looks good on test data too, even if all nine are
-    the baseline. Wilcoxon's test on the chosen one alone then calls 7 to 11 % of pure noise
+    the baseline. Wilcoxon's test on the chosen one alone then calls up to 11 % of pure noise
     significant (simulated, 10 runs) where 5 % were promised. So p is that of the whole procedure:
     the signs of whole runs are flipped in all ways, and each time the choice is made anew. With a
     single parameter it is Wilcoxon's p. The mean difference and its interval are those of the

@@ -318,10 +318,30 @@ def test_progress_runs_to_the_end(written):
     assert set(totals) == {done[-1]}
 
 
-@pytest.mark.parametrize("size", [0, -1, 1025])
-def test_absurd_size(size, folder):
-    with pytest.raises(ValueError, match=f"`size` must be from 1 to 1024 pixels, but got {size}"):
+@pytest.mark.parametrize(
+    ("size", "rule"), [(0, "at least 1"), (1025, "at most 1024"), (2.5, "a whole number")]
+)
+def test_absurd_size(size, rule, folder):
+    with pytest.raises((ValueError, TypeError), match=f"`size` must be {rule}.*but got {size}"):
         read(folder, size=size)
+
+
+def test_absurdly_large_file_is_refused_if_it_is_wanted(tmp_path, monkeypatch):
+    monkeypatch.setattr(images_module, "_MAX_IMAGE_BYTES", 1000)
+    files = {**FILES, "readme.txt": bytes(2000)}
+    assert len(read(write_folder(tmp_path / "folder", files)).pixels) == 4
+    files = {**files, "large.jpg": bytes(2000)}
+    with pytest.raises(DataError, match=r"'large.jpg' of 2,000 bytes, more than the 1,000 such"):
+        read(write_folder(tmp_path / "folder", files))
+
+
+def test_name_that_is_no_text_can_be_printed(tmp_path):
+    path = write_tar(
+        tmp_path / "a.tar", {**FILES, "x\udcff_old.jpg": b"", "\udcff.jpg": b"x"}, "w:"
+    )
+    left_out = read(path).left_out
+    assert left_out["old"]["names"] == ["x\\udcff_old.jpg"]
+    assert left_out["unreadable"]["names"] == ["\\udcff.jpg (not an image)"]
 
 
 def test_index_is_json_that_others_can_read(folder):

@@ -12,6 +12,7 @@ import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import IO, Any, Self
 
@@ -21,7 +22,6 @@ from .source import Folder, Member, Source, file_fingerprint
 _ZIP = b"PK\x03\x04"
 _OPENERS: dict[bytes, Any] = {b"\x1f\x8b": gzip.open, b"\xfd7zXZ\x00": lzma.open, b"BZh": bz2.open}
 _BLOCK = 512  # of a tar file
-_READ_BYTES = 2**18
 # What may follow the end of a tar file inside its compressed stream: padding.
 _MAX_PADDING = 16 * 2**20
 # A long name or an extended header.
@@ -70,7 +70,8 @@ class Tar(Source):
 
     def fingerprint(self) -> str:
         """A digest of each part's size, time of change and two ends."""
-        prints = [file_fingerprint(part) for part in self._parts]
+        with _damage_named(self.path):
+            prints = [file_fingerprint(part) for part in self._parts]
         return hashlib.sha256(repr(prints).encode()).hexdigest()
 
     def _members(self) -> Iterator[Member]:
@@ -84,7 +85,7 @@ class Tar(Source):
                 # Else all are kept, hundreds of megabytes for AFAD; not in the type stubs.
                 tar.members.clear()  # type: ignore[attr-defined]
                 if info.isreg():
-                    yield Member(info.name, info.size, lambda info=info: self._read(tar, info))  # type: ignore[misc]
+                    yield Member(info.name, info.size, partial(self._read, tar, info))
                 self.position = raw.tell()
             stream.expect_end()
 
@@ -103,18 +104,16 @@ class Zip(Source):
 
     def fingerprint(self) -> str:
         """A digest of the size, the time of change and the list at the end."""
-        return file_fingerprint(self.path)
+        with _damage_named(self.path):
+            return file_fingerprint(self.path)
 
     def _members(self) -> Iterator[Member]:
         self.position = 0
         with _damage_named(self.path), zipfile.ZipFile(self.path) as archive:
             for info in archive.infolist():
                 if not info.is_dir() and not stat.S_ISLNK(info.external_attr >> 16):
-                    yield Member(
-                        info.filename,
-                        info.file_size,
-                        lambda info=info: self._read(archive, info),  # type: ignore[misc]
-                    )
+                    read = partial(self._read, archive, info)
+                    yield Member(info.filename, info.file_size, read)
                 self.position += info.compress_size
 
     def _read(self, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
@@ -151,14 +150,14 @@ class _Watched:
     def tar(self) -> tarfile.TarFile:
         """The members of this stream, one after the other."""
         file: Any = self  # `read` is all that is needed of a file
-        return tarfile.open(fileobj=file, mode="r|", bufsize=_READ_BYTES, tarinfo=_Header)
+        return tarfile.open(fileobj=file, mode="r|", tarinfo=_Header)
 
     def expect_end(self) -> None:
         """A whole tar file ends with blocks of zeros; reading on lets gzip compare its checksum."""
         if self._tail != bytes(_BLOCK):
             raise EOFError("no end mark")
         left = _MAX_PADDING
-        while left > 0 and (data := self._stream.read(_READ_BYTES)):
+        while left > 0 and (data := self._stream.read(2**16)):
             left -= len(data)
 
 

@@ -53,7 +53,8 @@ class Index:
         entry = self.left_out.setdefault(reason, {"count": 0, "names": []})
         entry["count"] += 1
         if len(entry["names"]) < 10:
-            entry["names"].append(name)
+            # Names in an archive may be no text at all; these are to be printed.
+            entry["names"].append(name.encode("utf-8", "backslashreplace").decode())
 
 
 def cache_folder(cache: str | os.PathLike[str] | None = None) -> Path:

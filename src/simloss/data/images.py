@@ -12,14 +12,16 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from .. import _checks
 from . import image_cache
 from .decode import Unreadable, decoded
 from .errors import DataError
 from .image_cache import Index, PixelArray
-from .source import Progress, Source
+from .source import Progress, Source, check_size
 
 _FORMAT = 1  # of the cache; a new number when what is written under the same key changes
 _MAX_SIZE = 1024
+_MAX_IMAGE_BYTES = 32 * 2**20  # several are held at once
 UNREADABLE = "unreadable"
 REPEATED = "same name as another"
 
@@ -72,8 +74,9 @@ def images(
     nor `rules` (which says in words what `row_name` does) change. Without a folder that can be
     written to, the images are held in memory and decoded again next time.
     """
-    if not 1 <= size <= _MAX_SIZE:
-        raise ValueError(f"`size` must be from 1 to {_MAX_SIZE} pixels, but got {size}.")
+    size = _checks.class_count("size", size)
+    if size > _MAX_SIZE:
+        raise ValueError(f"`size` must be at most {_MAX_SIZE} pixels, but got {size}.")
     key = hashlib.sha256(repr((_FORMAT, source.fingerprint(), rules, size)).encode()).hexdigest()
     build = _Build(source, f"{name}-{size}px-{key[:24]}", row_name, rules, size, progress)
     if cache is False:
@@ -148,6 +151,7 @@ class _Build:
                 index.leave_out(member.name, REPEATED)
             elif row is not None:
                 seen.add(row)
+                check_size(self.source.path, member.name, member.size, _MAX_IMAGE_BYTES)
                 yield row, member.read()
             if self.progress is not None:
                 self.progress(self.source.position, self.source.size)

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from .errors import DataError
@@ -83,7 +84,7 @@ class Folder(Source):
     def _members(self) -> Iterator[Member]:
         self.position = 0
         for name, size, _ in self._files:
-            yield Member(name, size, lambda name=name: self._read(name))  # type: ignore[misc]
+            yield Member(name, size, partial(self._read, name))
             self.position += size
 
     def _read(self, name: str) -> bytes:
@@ -95,12 +96,12 @@ class Folder(Source):
             ) from None
 
 
-def check_size(path: Path, name: str, size: int) -> None:
+def check_size(path: Path, name: str, size: int, most: int = MAX_MEMBER_BYTES) -> None:
     """Refuse a file that claims to be absurdly large."""
-    if size > MAX_MEMBER_BYTES:
+    if size > most:
         raise DataError(
-            f"'{path}' holds {name!r} of {size:,} bytes, more than the "
-            f"{MAX_MEMBER_BYTES:,} a file may have; it is not read."
+            f"'{path}' holds {name!r} of {size:,} bytes, more than the {most:,} such a file may "
+            f"have; it is not read."
         )
 
 

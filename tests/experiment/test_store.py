@@ -22,8 +22,8 @@ def folder(tmp_path):
 
 def test_what_is_appended_is_read(folder):
     with folder.open_for_writing(comparison("abalone"), resume=False):
-        folder.append(record("a", seed=1), {"counts": np.arange(3)})
-        folder.append(record("b", "failed", error="NaN"), None)
+        folder.append([(record("a", seed=1), {"counts": np.arange(3)})])
+        folder.append([(record("b", "failed", error="NaN"), None)])
     assert [r["cell"] for r in folder.records()] == ["a", "b"]
     assert folder.records()[0]["format"] == 1
     assert folder.sidecar("a")["counts"].tolist() == [0, 1, 2]
@@ -33,7 +33,7 @@ def test_what_is_appended_is_read(folder):
 def test_cut_at_every_length_loses_only_the_last_record(folder):
     with folder.open_for_writing(comparison("abalone"), resume=False):
         for cell in "abc":
-            folder.append(record(cell), None)
+            folder.append([(record(cell), None)])
     whole = folder.records_path.read_bytes()
     ends = [i + 1 for i, byte in enumerate(whole) if byte == ord("\n")]
     for length in range(len(whole) + 1):
@@ -41,13 +41,26 @@ def test_cut_at_every_length_loses_only_the_last_record(folder):
         complete = sum(end <= length for end in ends)
         assert len(folder.records()) == complete
         with folder.open_for_writing(comparison("abalone"), resume=True):
-            folder.append(record("z"), None)
+            folder.append([(record("z"), None)])
         assert [r["cell"] for r in folder.records()] == [*"abc"[:complete], "z"]
+
+
+def test_cells_of_one_stack_count_together_or_not_at_all(folder):
+    with folder.open_for_writing(comparison("abalone"), resume=False):
+        folder.append([(record("a"), None)])
+        folder.append([(record(cell), None) for cell in "bcd"])
+    whole = folder.records_path.read_bytes()
+    first = whole.index(b"\n") + 1
+    for length in range(first, len(whole)):
+        folder.records_path.write_bytes(whole[:length])
+        assert [r["cell"] for r in folder.records()] == ["a"]
+    with folder.open_for_writing(comparison("abalone"), resume=True):
+        assert folder.records_path.read_bytes() == whole[:first]
 
 
 def test_a_damaged_line_is_named(folder):
     with folder.open_for_writing(comparison("abalone"), resume=False):
-        folder.append(record("a"), None)
+        folder.append([(record("a"), None)])
     for damage in (b"{not json}\n", b"[]\n", b'{"cell": "x"}\n', b"[" * 100000 + b"\n"):
         folder.records_path.write_bytes(folder.records_path.read_bytes()[:0] + damage)
         with pytest.raises(RunFolderError, match="one record a line, but line 1 is none"):
@@ -56,7 +69,7 @@ def test_a_damaged_line_is_named(folder):
 
 def test_a_damaged_sidecar_is_named(folder):
     with folder.open_for_writing(comparison("abalone"), resume=False):
-        folder.append(record("a"), {"counts": np.arange(300)})
+        folder.append([(record("a"), {"counts": np.arange(300)})])
     path = folder.sidecar_path("a")
     whole = path.read_bytes()
     for length in range(0, len(whole), 7):
@@ -70,9 +83,9 @@ def test_a_damaged_sidecar_is_named(folder):
 
 def test_one_record_a_cell_and_done_wins(folder):
     with folder.open_for_writing(comparison("abalone"), resume=False):
-        folder.append(record("a", "failed", error="NaN"), None)
-        folder.append(record("a"), None)
-        folder.append(record("a", "failed", error="NaN"), None)
+        folder.append([(record("a", "failed", error="NaN"), None)])
+        folder.append([(record("a"), None)])
+        folder.append([(record("a", "failed", error="NaN"), None)])
     assert [r["status"] for r in folder.records()] == ["done"]
 
 
@@ -120,7 +133,7 @@ def test_one_writer_at_a_time_and_no_stale_lock(folder):
     process.kill()  # without a chance to tidy up
     process.join()
     with folder.open_for_writing(comparison("abalone"), resume=True):
-        folder.append(record("a"), None)
+        folder.append([(record("a"), None)])
 
 
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="needs a folder even root cannot write")
@@ -152,7 +165,7 @@ def fill(path, limit, results):
         resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
         try:
             for number in range(100):
-                folder.append(record(f"cell{number}"), None)
+                folder.append([(record(f"cell{number}"), None)])
                 written += 1
         except RunFolderError as error:
             results.put((written, str(error)))
@@ -164,7 +177,7 @@ def test_a_full_disk_loses_nothing_that_was_recorded(folder, limit):
     results = context.Queue()
     process = context.Process(target=fill, args=(folder.path, limit, results))
     process.start()
-    written, message = results.get(timeout=60)
+    written, message = results.get(timeout=30)
     process.join()
     assert "File too large; what was recorded before is safe" in message
     assert len(folder.records()) == written > 10
@@ -187,7 +200,7 @@ def test_records_hold_no_nan(folder):
         folder.open_for_writing(comparison("abalone"), resume=False),
         pytest.raises(ValueError, match="not JSON compliant"),
     ):
-        folder.append(record("a", value=float("nan")), None)
+        folder.append([(record("a", value=float("nan")), None)])
     assert json.loads("[]") == folder.records()
 
 
@@ -211,6 +224,6 @@ def test_damaged_classes_are_named(folder, content):
 
 def test_keys_can_be_left_out(folder):
     with folder.open_for_writing(comparison("abalone"), resume=False):
-        folder.append(record("a", history=[1, 2]), None)
+        folder.append([(record("a", history=[1, 2]), None)])
     assert "history" in folder.records()[0]
     assert "history" not in folder.records(without=("history",))[0]

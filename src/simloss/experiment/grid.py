@@ -20,8 +20,9 @@ from .treatment import Treatment
 Cell = tuple[Treatment, int]
 Finished = list[tuple[dict[str, Any], Arrays | None]]
 
-# Nets that train as one stack: more do not fit the cache, fewer do not fill the cores.
-_STACK = 48
+# Nets that train as one stack: more do not fit the cache, fewer do not fill a core.
+_STACK = 40
+_DASK_PATIENCE = "10s"
 
 
 def cells_of(config: Config) -> list[Cell]:
@@ -50,23 +51,31 @@ def run(
     """
     progress = progress or Progress()
     with folder.open_for_writing(config, resume=resume):
+        folder.describe(dataset_of(config))
         recorded = {record["cell"] for record in folder.records()}
         cells = cells_of(config)
-        todo = [cell for cell in cells if cell_id(config, *cell) not in recorded]
-        if todo:
-            folder.describe(dataset_of(config))
+        tasks = [
+            todo
+            for task in _tasks(config, cells)
+            if (todo := [cell for cell in task if cell_id(config, *cell) not in recorded])
+        ]
+        already = len(cells) - sum(len(task) for task in tasks)
         beats = folder.path / "running"
-        with progress.run(config.name, len(cells), len(cells) - len(todo), beats):
-            for finished in _results(config, _tasks(config, todo), beats, workers, cluster):
-                for record, sidecar in finished:
-                    folder.append(record, sidecar)
+        with progress.run(config.name, len(cells), already, beats):
+            for finished in _results(config, tasks, beats, workers, cluster):
+                folder.append(finished)
+                for record, _ in finished:
                     progress.finished(record)
         return folder.records()
 
 
 def _tasks(config: Config, cells: list[Cell]) -> list[list[Cell]]:
-    """Lists of cells that one process works on: one cell, or a stack of small nets."""
-    if not cells or not _stackable(config):
+    """Lists of cells that one process works on: one cell, or a stack of small nets.
+
+    They depend on the configuration alone. A stack is recorded as a whole, so a resumed run has the
+    same stacks as an uninterrupted one, and with them the same numbers to the last bit.
+    """
+    if not _stackable(config):
         return [[cell] for cell in cells]
     return [cells[i : i + _STACK] for i in range(0, len(cells), _STACK)]
 
@@ -117,7 +126,7 @@ def _backend(cluster: str | None) -> Iterator[None]:
     from joblib import parallel_config
 
     try:
-        client = Client(f"tcp://{address}", timeout="10s")
+        client = Client(f"tcp://{address}", timeout=_DASK_PATIENCE)
     except OSError:
         raise RunFolderError(f"no Dask scheduler answers at {address}; is it running?") from None
     with client, parallel_config(backend="dask", wait_for_workers_timeout=60):

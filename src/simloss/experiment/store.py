@@ -1,8 +1,9 @@
 """The run folder: what is recorded is never lost, and nothing is half-written.
 
 A cell's sidecar is written whole before its line is appended to `records.jsonl`, so a line implies
-a sidecar. A line is complete when it ends in a newline; an incomplete last line, left by a crash or
-a full disk, is cut off before the next is written.
+a sidecar. Cells that trained as one stack are appended together and count together: each of their
+lines says how many there are, and none counts before all are there and the last ends in a newline.
+What a crash or a full disk left of an incomplete batch is cut off before the next is written.
 """
 
 import fcntl
@@ -11,7 +12,7 @@ import json
 import os
 import tempfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NoReturn
@@ -86,20 +87,24 @@ class RunFolder:
             if self.exists():
                 self._check_same(config, resume)
             config.save(self.config_path)
-            self._cut_incomplete_line()
+            self._cut_incomplete()
             yield
 
-    def append(self, record: dict[str, Any], sidecar: Arrays | None) -> None:
-        """Record a cell: sidecar first, then the line, both on disk before this returns."""
-        if sidecar is not None:
-            buffer = io.BytesIO()
-            np.savez_compressed(buffer, **sidecar)  # type: ignore[arg-type]
-            write_whole(self.sidecar_path(record["cell"]), buffer.getvalue())
-        line = json.dumps({"format": FORMAT, **record}, allow_nan=False) + "\n"
+    def append(self, finished: Sequence[tuple[dict[str, Any], Arrays | None]]) -> None:
+        """Record cells that finished together: sidecars first, then the lines, all on disk."""
+        for record, sidecar in finished:
+            if sidecar is not None:
+                buffer = io.BytesIO()
+                np.savez_compressed(buffer, **sidecar)  # type: ignore[arg-type]
+                write_whole(self.sidecar_path(record["cell"]), buffer.getvalue())
+        lines = [
+            json.dumps({"format": FORMAT, "together": len(finished), **record}, allow_nan=False)
+            for record, _ in finished
+        ]
         size = self.records_path.stat().st_size if self.records_path.exists() else 0
         try:
             with self.records_path.open("ab", buffering=0) as file:
-                _write_all(file, line.encode())
+                _write_all(file, "".join(f"{line}\n" for line in lines).encode())
                 os.fsync(file.fileno())
         except OSError as error:
             with suppress(OSError):
@@ -108,8 +113,8 @@ class RunFolder:
 
     def each_record(self) -> Iterator[dict[str, Any]]:
         """Every complete record as it was written, read when it is asked for."""
-        for number, line in enumerate(self._complete_lines(), start=1):
-            yield _parsed(line, self.records_path, number)
+        for record, _ in self._complete():
+            yield record
 
     def records(self, *, without: tuple[str, ...] = ()) -> list[dict[str, Any]]:
         """Every complete record, one a cell: the last that was done, else the last that failed.
@@ -196,15 +201,24 @@ class RunFolder:
                     f"was {theirs.get(part)} and is now {value}; name another folder with --out."
                 )
 
-    def _complete_lines(self) -> Iterator[bytes]:
-        if self.records_path.exists():
-            with self.records_path.open("rb") as file:
-                for line in file:
-                    if line.endswith(b"\n"):
-                        yield line
+    def _complete(self) -> Iterator[tuple[dict[str, Any], int]]:
+        """The records that count, each with the place in the file where it ends."""
+        if not self.records_path.exists():
+            return
+        end, waiting = 0, []
+        with self.records_path.open("rb") as file:
+            for number, line in enumerate(file, start=1):
+                if not line.endswith(b"\n"):
+                    return
+                end += len(line)
+                record = _parsed(line, self.records_path, number)
+                waiting.append((record, end))
+                if len(waiting) == record["together"]:
+                    yield from waiting
+                    waiting = []
 
-    def _cut_incomplete_line(self) -> None:
-        complete = sum(len(line) for line in self._complete_lines())
+    def _cut_incomplete(self) -> None:
+        complete = max((end for _, end in self._complete()), default=0)
         if self.records_path.exists() and self.records_path.stat().st_size > complete:
             os.truncate(self.records_path, complete)
 
@@ -220,7 +234,8 @@ def _portable(config: Config) -> dict[str, Any]:
 def _parsed(line: bytes, path: Path, number: int) -> dict[str, Any]:
     try:
         record = json.loads(line)
-        if record["status"] in ("done", "failed") and record["cell"] and "treatment" in record:
+        known = record["status"] in ("done", "failed") and record["together"] >= 1
+        if known and isinstance(record["cell"], str) and isinstance(record["treatment"], dict):
             return dict(record)
     except (ValueError, TypeError, KeyError, RecursionError):
         pass

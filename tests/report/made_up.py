@@ -130,7 +130,7 @@ def folder(
                     "threads": 1,
                 }
                 arrays = outputs(num_classes, width(arms[record["treatment"]["label"]]), draw)
-            run.append(record, arrays)
+            run.append([(record, arrays)])
     if names is not None:
         (path / "classes.json").write_text(json.dumps(names))
     return run

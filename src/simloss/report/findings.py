@@ -3,8 +3,7 @@
 import math
 from dataclasses import dataclass, replace
 
-from ..statistics import Comparison, Runs, choose_on_validation, paired_comparison
-from ..statistics.family import corrected
+from ..statistics import Comparison, Runs, choose_on_validation, corrected, paired_comparison
 from .results import Results, Row
 
 

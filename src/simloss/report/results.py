@@ -11,6 +11,8 @@ from ..experiment.config import Config
 from ..experiment.treatment import BASELINE
 from ..metrics import Metric
 
+_STRUCTURE = {"order", "tree", "cost", "similarity"}
+
 Record = dict[str, Any]
 BySeed = dict[int, float]
 
@@ -42,6 +44,12 @@ class Row:
     @property
     def value(self) -> float | None:
         return self.treatment.get("value")
+
+    @property
+    def symbol(self) -> str:
+        """What a figure calls the parameter: r, l, t."""
+        name = self.treatment.get("parameter") or ""
+        return {"lower_bound": "l", "temperature": "t"}.get(name, name)
 
     @property
     def is_baseline(self) -> bool:
@@ -81,13 +89,15 @@ class Results:
     Attributes:
         config: the experiment.
         rows: one a treatment; those without a finished cell too.
+        unit: of the classes, such as years, where it is known.
     """
 
     config: Config
     rows: tuple[Row, ...]
+    unit: str | None = None
 
     @classmethod
-    def of(cls, records: Iterable[Record], config: Config) -> "Results":
+    def of(cls, records: Iterable[Record], config: Config, unit: str | None = None) -> "Results":
         """The rows of these records; a treatment the configuration does not name comes last."""
         rows: dict[str, Row] = {}
         for treatment in config.treatments:
@@ -96,12 +106,17 @@ class Results:
         for record in records:
             key = _key(record["treatment"])
             rows.setdefault(key, Row(dict(record["treatment"]))).add(record)
-        return cls(config, tuple(rows.values()))
+        return cls(config, tuple(rows.values()), unit)
 
     @property
     def metric(self) -> Metric:
-        """The one that counts."""
-        return metrics.find(self.config.metrics[0])
+        """The one that counts: the first that knows some mistakes to be worse than others.
+
+        Accuracy, which the paper's image task lists first, does not, and cross entropy is made
+        for it.
+        """
+        asked = [metrics.find(name) for name in self.config.metrics]
+        return next((metric for metric in asked if metric.needs & _STRUCTURE), asked[0])
 
     @property
     def rules(self) -> tuple[str, ...]:

@@ -127,10 +127,10 @@ def _under(rule: str) -> str:
 
 
 def _unit(results: Results) -> str:
-    text = unit(results.metric, results.config)
+    text = unit(results.metric, results)
     return f" {text}" if text else ""
 
 
 def _in_unit(results: Results) -> str:
-    text = unit(results.metric, results.config)
+    text = unit(results.metric, results)
     return f" (in {text})" if text else ""

@@ -3,12 +3,15 @@
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 
+from .. import metrics
 from ..experiment.config import Config
 from ..statistics import runs_needed, significance_note
 from .findings import Finding, findings, score
 from .results import Record, Results, Row
-from .words import answered_by, runs
+from .tables import Table, tables
+from .words import answered_by, listed, numbers, runs
 
 
 @dataclass(frozen=True)
@@ -50,6 +53,11 @@ class Verdict:
     can_tell: bool
     results: Results
 
+    @cached_property
+    def tables(self) -> list[Table]:
+        """Every treatment, one table a decision rule."""
+        return tables(self.results)
+
     @property
     def table(self) -> str:
         """For a terminal: what was found, a line each, the recommended one marked."""
@@ -69,7 +77,7 @@ class Verdict:
         return [f"We would use{hedge}: {self.recommendation}."]
 
 
-def verdict(records: Iterable[Record], config: Config) -> Verdict:
+def verdict(records: Iterable[Record], config: Config, *, unit: str | None = None) -> Verdict:
     """The verdict of a run's records.
 
     The parameter of each family is chosen on validation data, under each decision rule by itself;
@@ -78,7 +86,9 @@ def verdict(records: Iterable[Record], config: Config) -> Verdict:
 
     Args:
         records: of :meth:`simloss.experiment.store.RunFolder.records`.
-        config: the experiment they belong to; its first metric is the one that counts.
+        config: the experiment they belong to. Its first metric that knows some mistakes to be
+            worse than others is the one that counts.
+        unit: of the classes, such as years; known of the sources that come with the package.
 
     Example:
         >>> from simloss.experiment.config import Config, DataConfig
@@ -98,7 +108,7 @@ def verdict(records: Iterable[Record], config: Config) -> Verdict:
         >>> print(found.recommendation)
         SimLoss, r = 0.5, answered by the most probable class
     """
-    return verdict_of(Results.of(records, config))
+    return verdict_of(Results.of(records, config, unit))
 
 
 def verdict_of(results: Results) -> Verdict:
@@ -111,7 +121,7 @@ def verdict_of(results: Results) -> Verdict:
     return Verdict(
         sentence=sentence(results, found, recommendation, can_tell),
         recommendation=recommendation,
-        notes=tuple(_notes(results, found)),
+        notes=tuple(_notes(results, found, recommendation)),
         findings=tuple(found),
         helps=any(each.is_better and each.row.uses_similarity for each in found),
         can_tell=can_tell,
@@ -144,8 +154,8 @@ def _recommended(results: Results, found: list[Finding], can_tell: bool) -> Reco
     return Recommendation(best.row, best.rule)
 
 
-def _notes(results: Results, found: list[Finding]) -> list[str]:
-    notes = []
+def _notes(results: Results, found: list[Finding], best: Recommendation | None) -> list[str]:
+    notes = [_price(results, best)]
     count, comparisons = _compared(found)
     if comparisons:
         notes += [significance_note(count, comparisons)]
@@ -161,3 +171,17 @@ def _notes(results: Results, found: list[Finding]) -> list[str]:
     if recorded < wanted:
         notes += [f"{wanted - recorded:,} of {wanted:,} runs are not there yet."]
     return [note for note in notes if note]
+
+
+def _price(results: Results, best: Recommendation | None) -> str | None:
+    """What the recommended treatment does to all else that is measured."""
+    if best is None or best.row.is_baseline or results.baseline is None:
+        return None
+    parts = []
+    for metric in (metrics.find(name) for name in results.columns):
+        rows = (results.baseline, best.row)
+        before, after = (row.mean("test", best.rule, metric.name) for row in rows)
+        if metric.name != results.metric.name and not math.isnan(before + after):
+            shown = numbers(metric, before, after)
+            parts.append(f"{metric.label} from {shown[0]} to {shown[1]}")
+    return f"With it, against cross entropy under the same decision: {listed(parts)}."

@@ -1,7 +1,7 @@
 """What a layman reads in place of a name: of a metric, a decision rule, a number."""
 
-from ..experiment.config import Config
 from ..metrics import Metric
+from .results import Results
 
 _NOUNS = {
     "accuracy": "accuracy",
@@ -60,9 +60,11 @@ def answered_by(rule: str) -> str:
     return _RULES.get(rule, rule)
 
 
-def unit(metric: Metric, config: Config) -> str:
+def unit(metric: Metric, results: Results) -> str:
     """The unit of the metric on this data, or nothing where none is known."""
-    return _UNITS.get(config.data.source, "") if metric.name in _IN_UNITS else ""
+    if metric.name not in _IN_UNITS:
+        return ""
+    return results.unit or _UNITS.get(results.config.data.source, "")
 
 
 def numbers(metric: Metric, *values: float) -> tuple[str, ...]:

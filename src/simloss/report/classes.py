@@ -1,0 +1,91 @@
+"""What a run folder says about the classes."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from .. import metrics
+from ..data import Dataset
+from ..experiment.config import Config
+from ..experiment.sources import SOURCES
+from ..experiment.store import RunFolder
+
+Indices = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Classes:
+    """The classes of a run, in their order.
+
+    Attributes:
+        names: one a class.
+        superclasses: one a class, or None.
+        is_ordered: whether their order means something.
+        unit: of their names, such as years.
+    """
+
+    names: tuple[str, ...]
+    superclasses: tuple[str, ...] | None
+    is_ordered: bool
+    unit: str | None = None
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def costs(self, truth: Indices, answers: Indices) -> Indices:
+        """How bad each of these answers is, (M).
+
+        Places apart; else the height of the common ancestor, 1 within a superclass and 2 beyond;
+        else just 1 where it is wrong.
+        """
+        if self.is_ordered:
+            return np.abs(truth - answers)
+        wrong = (truth != answers).astype(np.int64)
+        if self.superclasses is not None:
+            _, group = np.unique(np.array(self.superclasses), return_inverse=True)
+            wrong += group[truth] != group[answers]
+        return wrong
+
+    def as_dataset(self, name: str) -> Dataset:
+        """A data set with these classes and no examples: enough to make a similarity from."""
+        return Dataset(
+            name,
+            torch.empty(0, 1),
+            torch.empty(0, dtype=torch.long),
+            self.names,
+            superclasses=self.superclasses,
+        )
+
+
+def classes_of(folder: RunFolder, config: Config) -> Classes | None:
+    """The classes as the folder records them, else as a shipped table has them.
+
+    None where neither knows them: the arrays then at least tell how many there are.
+    """
+    about = folder.classes()
+    if about is None and config.data.path is None and config.data.source in SOURCES:
+        known = SOURCES[config.data.source](**config.data.options)
+        return Classes(known.class_names, known.superclasses, is_ordered(config))
+    if about is None:
+        return None
+    superclasses = about.get("superclasses")
+    return Classes(
+        tuple(about["names"]),
+        tuple(superclasses) if superclasses else None,
+        is_ordered(config),
+        about.get("unit"),
+    )
+
+
+def numbered(count: int, config: Config) -> Classes:
+    """Classes nobody has named."""
+    return Classes(tuple(str(i) for i in range(count)), None, is_ordered(config))
+
+
+def is_ordered(config: Config) -> bool:
+    """Whether anything in the experiment uses an order of the classes."""
+    measures = any("order" in metrics.find(name).needs for name in config.metrics)
+    decides = any(rule in ("median", "mean") for rule in config.rules)
+    return measures or decides or any(t.similarity == "order" for t in config.treatments)

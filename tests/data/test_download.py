@@ -236,3 +236,8 @@ def test_other_addresses(url, tmp_path):
 def test_no_checksum(tmp_path):
     with pytest.raises(ValueError, match="`sha256` or `md5` must be given"):
         download("http://127.0.0.1/x", tmp_path / "x")
+
+
+def test_no_attempts(tmp_path):
+    with pytest.raises(ValueError, match="`attempts` must be at least 1, but got 0"):
+        download("http://127.0.0.1/x", tmp_path / "x", md5=MD5, attempts=0)

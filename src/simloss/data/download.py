@@ -10,6 +10,7 @@ from pathlib import Path
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
+from .. import _checks
 from .errors import DataError
 from .source import Progress
 
@@ -52,6 +53,7 @@ def download(
         raise ValueError(f"`url` must begin with http:// or https://, but got {url!r}.")
     if not checksums:
         raise ValueError("`sha256` or `md5` must be given, so that a wrong file is noticed.")
+    attempts = _checks.class_count("attempts", attempts)
     path = Path(path)
     if path.is_file() and _mismatch(path, checksums) is None:
         return path

@@ -20,7 +20,7 @@ COMPARE_LOSSES = ("simloss", "proper", "soft-target")
 
 def reproduction(
     task: str,
-    path: str,
+    path: str | None,
     *,
     r: Sequence[float] = PAPER_R,
     lower_bound: Sequence[float] = PAPER_LOWER_BOUNDS,

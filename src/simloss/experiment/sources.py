@@ -10,9 +10,9 @@ from ..data import Dataset
 SOURCES: dict[str, Callable[..., Dataset]] = {
     "diamonds": data.diamonds,
     "abalone": data.abalone,
-    "utkface": lambda path, **options: data.utkface(path, **options),
-    "afad": lambda path, **options: data.afad(path, **options),
-    "cifar100": lambda path, **options: data.cifar100(path, **options),
+    "utkface": data.utkface,
+    "afad": data.afad,
+    "cifar100": data.cifar100,
 }
 
 

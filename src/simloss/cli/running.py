@@ -1,0 +1,81 @@
+"""Run a grid from the command line: where it goes, how it is stopped, what it says at the end."""
+
+import hashlib
+import json
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from ..experiment.cell import dataset_of
+from ..experiment.config import Config
+from ..experiment.grid import cells_of, run
+from ..experiment.progress import progress_for
+from ..experiment.store import RunFolder
+
+
+def folder_for(config: Config, out: Path | None) -> RunFolder:
+    """The folder asked for, or one named after the experiment.
+
+    The latter is the same for the same settings, so a second start goes on where the first stopped.
+    """
+    if out is not None:
+        return RunFolder(out)
+    digest = hashlib.sha256(json.dumps(config.as_dict(), sort_keys=True).encode()).hexdigest()
+    return RunFolder(Path("runs") / f"{config.name}-{digest[:6]}")
+
+
+def run_and_report(
+    config: Config,
+    *,
+    out: Path | None,
+    resume: bool,
+    workers: int | None,
+    cluster: str | None = None,
+) -> None:
+    """Run what is missing, then print the verdict and write the report."""
+    folder = folder_for(config, out)
+    dataset_of(config)  # what is wrong with the data is said before a folder is made
+    with _stopped_politely(config, folder):
+        records = run(
+            config,
+            folder,
+            resume=resume or out is None,
+            workers=workers or os.cpu_count() or 1,
+            cluster=cluster,
+            progress=progress_for(),
+        )
+    _conclude(config, folder, records)
+
+
+def _conclude(config: Config, folder: RunFolder, records: list[dict[str, Any]]) -> None:
+    from ..report import report, verdict
+
+    print(f"\n{config.name}")
+    print(verdict(records, config))
+    print(f"\nReport: {report(folder.path)}", flush=True)
+
+
+@contextmanager
+def _stopped_politely(config: Config, folder: RunFolder) -> Iterator[None]:
+    """Ctrl-C and SIGTERM end a run with what is recorded and how to go on."""
+
+    def stop(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    except KeyboardInterrupt:
+        done = len(folder.records()) if folder.exists() else 0
+        print(
+            f"\nStopped. {done} of {len(cells_of(config))} cells are recorded in '{folder.path}'; "
+            f"the same command with --resume goes on from there.",
+            file=sys.stderr,
+        )
+        raise SystemExit(130) from None
+    finally:
+        signal.signal(signal.SIGTERM, before)

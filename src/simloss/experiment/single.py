@@ -1,0 +1,102 @@
+"""One net, trained and saved."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from .. import metrics
+from .cell import OnEpoch, dataset_of, derived_seed, fresh_net, measured
+from .config import Config
+from .measure import Judge
+from .parts import Ready, indices_of, parts_of
+from .presets import comparison, reproduction
+from .saved import SavedModel
+from .similarities import SIMILARITIES
+from .training import train
+from .treatment import BASELINE, Treatment
+
+
+def training_config(
+    source: str,
+    path: str | None,
+    *,
+    loss: str,
+    similarity: str | None,
+    value: float | None,
+    rule: str,
+    model: str | None,
+    epochs: int | None,
+    device: str,
+    seed: int,
+) -> Config:
+    """The preset of a source, for one treatment, one seed and one decision rule."""
+    shipped = source in ("diamonds", "abalone")
+    preset = (
+        comparison(source, epochs=epochs)
+        if shipped
+        else (reproduction(source, path, epochs=epochs, device=device))
+    )
+    if rule == "tree" and "tree" not in preset.rules:
+        raise ValueError(f"`decision` 'tree' needs superclasses, but {source} has none.")
+    kind = similarity or preset.treatments[1].similarity
+    if value is None and kind in SIMILARITIES:
+        value = SIMILARITIES[kind].default
+    chosen = Treatment(BASELINE) if loss == BASELINE else Treatment(loss, kind, value)
+    return replace(
+        preset,
+        model=model or preset.model,
+        # A configuration always holds the baseline; the net to train stands last.
+        treatments=(Treatment(BASELINE), chosen),
+        seeds=(seed,),
+        rules=("argmax",) if rule == "argmax" else ("argmax", rule),
+        training=replace(preset.training, keep_best_of="each rule", device=device),
+    )
+
+
+def train_and_save(
+    config: Config, out: Path, on_epoch: OnEpoch = lambda line: None
+) -> Iterator[str]:
+    """Train the last treatment, write the model, and say line by line what happened."""
+    if out.suffix != ".safetensors":
+        raise ValueError(f"`--out` must end in .safetensors, but got '{out}'.")
+    if not out.parent.is_dir():
+        raise ValueError(f"`--out` must lie in an existing folder, but '{out.parent}' is none.")
+    treatment, seed, rule = config.treatments[-1], config.seeds[0], config.rules[-1]
+    dataset = dataset_of(config)
+    parts = parts_of(dataset, indices_of(dataset, config.split, seed))
+    judge = Judge.of(dataset, config.metrics)
+    yield f"{dataset}, {treatment.label}"
+    net = fresh_net(config, dataset, seed)
+    outcome = train(
+        net,
+        treatment.loss_for(dataset),
+        parts["train"],
+        parts["validation"],
+        judge,
+        config.rules,
+        config.training,
+        derived_seed(seed, "order"),
+        on_epoch,
+    )
+    record, _ = measured(config, treatment, seed, net, outcome, parts, judge)
+    net.load_state_dict(outcome.states[rule])
+    ready = parts["train"].ready
+    assert isinstance(ready, Ready)
+    SavedModel(
+        net.cpu(),
+        ready.standardize,
+        dataset.class_names,
+        dataset.superclasses,
+        record["temperature"][rule],
+        rule,
+        config,
+        tuple(dataset.inputs.shape[1:]),
+    ).save(out)
+    best, trained = outcome.best_epoch[rule], len(outcome.history)
+    yield f"epoch {best} of {trained} was best on validation, answered by {rule}"
+    for part in ("validation", "test"):
+        values = record["metrics"][part][rule]
+        known = [metrics.find(name) for name in judge.names if name in values]
+        shown = [f"{each.label} {each.format(values[each.name])}" for each in known]
+        yield f"{part}: {', '.join(shown)}"
+    yield f"Model: {out}"

@@ -1,5 +1,6 @@
 """Logits made to mean what they say: one temperature, fitted on validation data."""
 
+import math
 from typing import Any
 
 import torch
@@ -7,7 +8,8 @@ from torch import Tensor
 
 from . import _checks
 
-_STEPS = 60  # halvings of the search interval: to the last digits of a float
+_STEPS = 90  # at the most; eight or so are needed
+_CLOSE = 1e-11  # relative change of the temperature at which the search ends
 
 
 def fit_temperature(
@@ -22,11 +24,11 @@ def fit_temperature(
     too sure of itself, below 1 not sure enough. Fit it on **validation** data, never on the data
     the network was trained on or is judged by.
 
-    The objective is convex in 1/T, and the zero of its slope is found by halving, so there is
-    nothing to tune and nothing that can diverge. Without an optimum inside the bounds it is the
-    bound on the better side: the lower where every example is right (more certainty is always
-    better there), the upper where the logits are no better than chance. Where the temperature
-    makes no difference (one class, equal logits) it is 1, or the bound next to 1.
+    The objective is convex in 1/T, and the zero of its slope is kept between two bounds that close
+    in on it, so there is nothing to tune and nothing that can diverge. Without an optimum inside
+    the bounds it is the bound on the better side: the lower where every example is right (more
+    certainty is always better there), the upper where the logits are no better than chance. Where
+    the temperature makes no difference (one class, equal logits) it is 1, or the bound next to 1.
 
     Args:
         logits: (..., C), classes last. Minus infinity stands for a class that is impossible.
@@ -50,15 +52,26 @@ def fit_temperature(
     z, own = _against_label(logits, labels)
     # In b = 1/T the slope only ever rises: from negative (colder is better) to positive.
     low, high = 1 / upper, 1 / lower
-    never_better_colder, always_better_colder = _slope(z, own, low) >= 0, _slope(z, own, high) <= 0
-    if never_better_colder and always_better_colder:
+    slope_low, slope_high = _slope(z, own, low)[0], _slope(z, own, high)[0]
+    if slope_low >= 0 and slope_high <= 0:
         return min(max(1.0, lower), upper)
-    if never_better_colder or always_better_colder:
-        return upper if never_better_colder else lower
+    if slope_low >= 0 or slope_high <= 0:
+        return upper if slope_low >= 0 else lower
+    return 1 / _zero(z, own, low, high)
+
+
+def _zero(z: Tensor, own: Tensor, low: float, high: float) -> float:
+    """The b with slope 0: Newton's steps in log b, halving the bounds where they fail."""
+    left, right = math.log(low), math.log(high)
+    at = min(max(0.0, left), right)  # b = 1, no temperature
     for _ in range(_STEPS):
-        middle = (low * high) ** 0.5
-        low, high = (middle, high) if _slope(z, own, middle) < 0 else (low, middle)
-    return 1 / (low * high) ** 0.5
+        slope, bend = _slope(z, own, math.exp(at))
+        left, right = (at, right) if slope < 0 else (left, at)
+        step = slope / (bend * math.exp(at)) if bend > 0 else math.inf
+        if abs(step) < _CLOSE or right - left < _CLOSE:
+            break
+        at = at - step if left < at - step < right else (left + right) / 2
+    return math.exp(at)
 
 
 def _against_label(logits: Any, labels: Any) -> tuple[Tensor, Tensor]:
@@ -84,7 +97,10 @@ def _against_label(logits: Any, labels: Any) -> tuple[Tensor, Tensor]:
     return z, own
 
 
-def _slope(z: Tensor, own: Tensor, b: float) -> float:
-    """The derivative of the mean negative log likelihood by b = 1/T."""
-    mean = ((z * b).softmax(-1) * z.clamp(min=-1e300)).sum(-1)  # an impossible class counts 0
-    return float((mean - own).mean())
+def _slope(z: Tensor, own: Tensor, b: float) -> tuple[float, float]:
+    """First and second derivative of the mean negative log likelihood by b = 1/T."""
+    p = (z * b).softmax(-1)
+    finite = z.clamp(min=-1e150)  # an impossible class counts 0
+    mean = (p * finite).sum(-1)
+    spread = (p * (finite - mean.unsqueeze(-1)).square()).sum(-1)
+    return float((mean - own).mean()), float(spread.mean())

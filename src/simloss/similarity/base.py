@@ -179,7 +179,8 @@ class Similarity(ABC):
     def __repr__(self) -> str:
         count = f"{self.num_classes} class" + ("es" if self.num_classes != 1 else "")
         kind = "" if self.kind == "similarity" else f", {self.kind}"
-        return f"{self.structure}({count}{self._description()}{kind})"
+        described = "" if self._device().type == "meta" else self._description()
+        return f"{self.structure}({count}{described}{kind})"
 
     def _is_normalized_on_the_fly(self) -> bool:
         return self.kind == "probability"

@@ -7,21 +7,16 @@ from torch import Tensor
 
 from .. import _checks
 from .base import Similarity
-from .order import OrderSimilarity
+from .powers import PowerSimilarity
 
 
-class CircularSimilarity(OrderSimilarity):
+class CircularSimilarity(PowerSimilarity):
     """Powers of one number, as in an order, but the last class is next to the first."""
 
     structure = "circular"
 
-    def normalized(self) -> "CircularSimilarity":
-        return CircularSimilarity(
-            self.num_classes, self.tensors, names=self.names, kind="probability"
-        )
-
     def _distance(self, target: Tensor) -> Tensor:
-        distance = super()._distance(target)
+        distance = (self._all_classes() - target.unsqueeze(-1)).abs()
         return torch.minimum(distance, self.num_classes - distance)  # (*, C)
 
     def _row_sums(self, target: Tensor, dtype: torch.dtype) -> Tensor:

@@ -7,28 +7,16 @@ from torch import Tensor
 
 from .. import _checks
 from .base import Similarity
+from .powers import PowerSimilarity
 
 
-class OrderSimilarity(Similarity):
-    """Powers of one number. It keeps that number, `r`, and nothing else."""
+class OrderSimilarity(PowerSimilarity):
+    """r^|i - j|."""
 
     structure = "order"
 
-    def log_rows(self, target: Tensor, dtype: torch.dtype) -> Tensor:
-        """|y - c| log r, exact also where r^|y - c| itself would underflow."""
-        distance = self._distance(target)  # (*, C)
-        log_r = self.tensors["r"].to(self._wide()).log()
-        # 0 times log 0 is not a number, but 0^0 is 1.
-        log_rows = torch.where(distance == 0, 0.0, distance * log_r)
-        if self._is_normalized_on_the_fly():
-            log_rows = log_rows - self._row_sums(target, self._wide()).log().unsqueeze(-1)
-        return log_rows.to(dtype)
-
-    def normalized(self) -> "OrderSimilarity":
-        return OrderSimilarity(self.num_classes, self.tensors, names=self.names, kind="probability")
-
-    def _similarities(self, target: Tensor, dtype: torch.dtype) -> Tensor:
-        return self.tensors["r"].to(self._wide()).pow(self._distance(target)).to(dtype)
+    def _distance(self, target: Tensor) -> Tensor:
+        return (self._all_classes() - target.unsqueeze(-1)).abs()  # (*, C)
 
     def _row_sums(self, target: Tensor, dtype: torch.dtype) -> Tensor:
         # Two geometric series that share the diagonal: r^0 + ... + r^y and r^0 + ... + r^(C-1-y).
@@ -36,15 +24,6 @@ class OrderSimilarity(Similarity):
         left, right = target + 1, self.num_classes - target
         sums = (1 - r.pow(left)) / (1 - r) + (1 - r.pow(right)) / (1 - r) - 1
         return sums.to(dtype)
-
-    def _distance(self, target: Tensor) -> Tensor:
-        return (self._all_classes() - target.unsqueeze(-1)).abs()  # (*, C)
-
-    def _description(self) -> str:
-        if self._device().type == "meta":
-            return ""
-        r = float(self.tensors["r"])
-        return f", r={r:.6g}" if r else ", r=0: the identity"
 
 
 def order(num_classes: int, r: float, *, names: Sequence[str] | None = None) -> Similarity:

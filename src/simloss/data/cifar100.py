@@ -15,7 +15,9 @@ from .download import download as download_file
 from .duplicates import first_equal, groups
 from .errors import DataError, MissingDataError
 from .image_cache import cache_folder
+from .rows import rows
 from .source import Progress
+from .split import indices_by_label
 
 PAPER_DROPS = ("aquarium_fish", "keyboard", "pickup_truck", "sweet_pepper")
 """The four classes the paper leaves out, for want of a word vector."""
@@ -61,9 +63,9 @@ def cifar100(
     kept = _kept_classes(files.fine_names, drop)
     class_of = torch.full((len(files.fine_names),), -1)
     class_of[kept] = torch.arange(len(kept))
-    stays = class_of[files.fine] >= 0
-    images, labels = files.images[stays], class_of[files.fine[stays]]
-    parts = _parts(labels, int(stays[: files.num_train].sum()), validation, seed)
+    stays = (class_of[files.fine] >= 0).nonzero().flatten()
+    images, labels = rows(files.images, stays), class_of[files.fine[stays]]
+    parts = _parts(labels, int((stays < files.num_train).sum()), validation, seed)
     repeated = first_equal(images.numpy())
     superclasses = files.superclasses()
     return Dataset(
@@ -123,10 +125,9 @@ def _parts(labels: Tensor, num_train: int, validation: float, seed: int) -> dict
     """The official test images, and `validation` of each class of the others."""
     generator = torch.Generator().manual_seed(seed)
     chosen = torch.zeros(len(labels), dtype=torch.bool)
-    for label in labels.unique():
-        at = (labels[:num_train] == label).nonzero().flatten()
-        drawn = torch.randperm(len(at), generator=generator)[: round(validation * len(at))]
-        chosen[at[drawn]] = True
+    for of_class in indices_by_label(labels[:num_train]):
+        drawn = torch.randperm(len(of_class), generator=generator)
+        chosen[of_class[drawn[: round(validation * len(of_class))]]] = True
     is_train = torch.arange(len(labels)) < num_train
     masks = {"train": is_train & ~chosen, "validation": chosen, "test": ~is_train}
     parts = {name: mask.nonzero().flatten() for name, mask in masks.items()}

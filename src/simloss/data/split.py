@@ -60,13 +60,24 @@ def split(
     return parts
 
 
+def indices_by_label(labels: Tensor) -> list[Tensor]:
+    """The examples of each class that has any, in order.
+
+    Example:
+        >>> indices_by_label(torch.tensor([2, 0, 2]))
+        [tensor([1]), tensor([0, 2])]
+    """
+    sizes = [size for size in labels.bincount().tolist() if size]
+    return list(labels.argsort(stable=True).split(sizes))
+
+
 def _strata(labels: Tensor, unit_of: Tensor, count: int, stratify: bool) -> list[Tensor]:
     """Units drawn from together: all of them, or one class at a time."""
     if not stratify:
         return [torch.arange(count)]
     at = torch.arange(len(labels))
     first = torch.full((count,), len(labels)).scatter_reduce_(0, unit_of, at, "amin")
-    return [(labels[first] == label).nonzero().flatten() for label in labels[first].unique()]
+    return indices_by_label(labels[first])
 
 
 def _whole(wanted: Tensor) -> Tensor:

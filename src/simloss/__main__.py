@@ -1,0 +1,5 @@
+"""`python -m simloss`."""
+
+from .cli import main
+
+main()

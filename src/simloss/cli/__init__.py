@@ -1,0 +1,61 @@
+"""The command line: one verb is one file, and one call.
+
+`main` turns a user's mistake into one sentence and exit code 2. To add a verb, write its function
+in a file of its own and add a line to `_VERBS`; the file is imported when the verb is used, so that
+`simloss --help` never waits for torch.
+"""
+
+import os
+import sys
+from typing import TYPE_CHECKING, NoReturn
+
+if TYPE_CHECKING:
+    from cyclopts import App
+
+# verb -> what `simloss --help` says of it. Its function is `simloss.cli.VERB:VERB`.
+_VERBS = {
+    "compare": "Train with and without similarity, and say whether it helps.",
+    "reproduce": "Rerun an experiment of the paper.",
+    "train": "Train one net and save it.",
+}
+
+
+def app() -> "App":
+    """The command-line application."""
+    from cyclopts import App
+
+    from .. import __version__
+
+    made = App(
+        name="simloss",
+        help="For classifiers whose mistakes are not equally bad.",
+        version=__version__,
+        help_format="plaintext",
+    )
+    for verb, about in _VERBS.items():
+        made.command(f"simloss.cli.{verb}:{verb}", name=verb, help=about)
+    return made
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run a command; a mistake of the user's is one sentence on stderr and exit code 2.
+
+    With the environment variable SIMLOSS_TRACEBACK set, the traceback is shown instead.
+    """
+    try:
+        from cyclopts import CycloptsError
+    except ImportError:
+        _fail("the command line needs its extra packages: pip install 'simloss[cli]'.")
+    try:
+        app()(arguments, exit_on_error=False, print_error=False)
+    except (CycloptsError, ValueError, TypeError, OSError) as error:
+        if os.environ.get("SIMLOSS_TRACEBACK"):
+            raise
+        _fail(str(error))
+    except KeyboardInterrupt:
+        _fail("stopped.", 130)
+
+
+def _fail(sentence: str, code: int = 2) -> NoReturn:
+    print(f"simloss: {' '.join(sentence.split())}", file=sys.stderr)
+    raise SystemExit(code)

@@ -1,0 +1,82 @@
+"""The similarity behind the best treatment: what it is, and what its diagnosis says."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..experiment.treatment import Treatment
+from ..similarity import Similarity
+from .figures.similarity import similarity as heat_map
+from .figures.style import Figure
+from .findings import score
+from .results import Row
+from .run import Run
+
+
+@dataclass
+class AboutSimilarity:
+    """What the page says about the similarity.
+
+    Attributes:
+        text: which one it is, or why it cannot be shown.
+        figure: its heat map.
+        facts: (term, text) of its diagnosis.
+        advice: what to worry about.
+    """
+
+    text: str
+    figure: Figure | None = None
+    facts: list[tuple[str, str]] = field(default_factory=list)
+    advice: tuple[str, ...] = ()
+
+
+def about_similarity(run: Run) -> AboutSimilarity | None:
+    """Of what we would use, else of the best family with one; None where there is none."""
+    row = _row(run)
+    if row is None or len(run.classes) < 2:
+        return None
+    settings = {
+        name: row.treatment[name]
+        for name in ("loss", "similarity", "value", "options")
+        if row.treatment.get(name) is not None
+    }
+    try:
+        known = Treatment(**settings).similarity_for(run.classes.as_dataset(run.config.name))
+        assert known is not None
+        figure = heat_map(known, is_ordered=run.classes.is_ordered)
+        facts, advice = _diagnosis(known)
+    except (ValueError, TypeError, OSError, ImportError) as error:
+        return AboutSimilarity(f"The similarity of {row.label} cannot be shown: {error}")
+    return AboutSimilarity(f"That of {row.label}: {known}.", figure, facts, advice)
+
+
+def _row(run: Run) -> Row | None:
+    best = run.verdict.recommendation
+    if best is not None and best.row.uses_similarity:
+        return best.row
+    rivals = [each for each in run.verdict.findings if each.row.uses_similarity]
+    if not rivals:
+        return None
+    return max(rivals, key=lambda each: score(run.results, each.row, each.rule)).row
+
+
+def _diagnosis(known: Similarity) -> tuple[list[tuple[str, str]], tuple[str, ...]]:
+    found = known.diagnose()
+    proper = {True: "yes, as far as sampling tells", False: "no, a counterexample was found"}
+    facts: list[tuple[str, Any]] = [
+        ("Symmetric", _yes(found.symmetric)),
+        ("Positive definite", _yes(found.positive_definite)),
+        ("Triangle inequality of −log S", _yes(found.triangle)),
+        ("The proper loss is proper with it", proper.get(found.proper, "unknown")),  # type: ignore[arg-type]
+        ("Mean similarity of two classes", f"{found.mean_similarity:.3g}"),
+    ]
+    if found.effective_classes is not None:
+        count = f"{found.effective_classes:.1f} of {known.num_classes:,}"
+        facts.append(("Effective number of classes", count))
+    if found.vanishing:
+        names = ", ".join(found.name(place) for place in found.vanishing[:8])
+        facts.append((f"Classes SimLoss may drop ({len(found.vanishing)})", names))
+    return facts, found.advice
+
+
+def _yes(answer: bool | None) -> str:
+    return {True: "yes", False: "no", None: "does not apply"}[answer]

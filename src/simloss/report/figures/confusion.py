@@ -1,0 +1,103 @@
+"""Which answers stand where which classes are true, and which of the mistakes cost most."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..bins import Bins
+from ..classes import Classes
+from ..outputs import Floats
+from .style import SCALE, Figure, axis, layout, plain, rounded, ticks
+
+_MOST_BINS = 50
+_MOST_CLASSES = 40
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """One confusion.
+
+    Attributes:
+        truth: the true class's name.
+        answer: what was answered.
+        per_thousand: how often, of 1,000 test examples.
+        cost: what one of them costs.
+        share: of the whole cost of all mistakes.
+    """
+
+    truth: str
+    answer: str
+    per_thousand: float
+    cost: float
+    share: float
+
+
+def confusion(classes: Classes, counts: Floats) -> Figure:
+    """A heat map of answers by true class, each row in percent.
+
+    Ordered classes are put into bins where there are many; of others, those with the most mistakes
+    are shown.
+    """
+    if classes.is_ordered:
+        bins = Bins.of(classes, _MOST_BINS)
+        labels, counts = bins.labels, bins.both(counts)
+    else:
+        places = _most_confused(counts, classes)
+        labels, counts = [classes.names[i] for i in places], counts[np.ix_(places, places)]
+    shares = 100 * counts / np.maximum(counts.sum(1, keepdims=True), 1)
+    names = [plain(label, 40) for label in labels]
+    heat = {
+        "type": "heatmap",
+        "z": [rounded(row, 3) for row in shares],
+        "zmin": 0,
+        "zmax": float(np.percentile(shares.max(1), 90)) or 1.0,
+        "colorscale": SCALE,
+        "colorbar": {"title": {"text": "%"}, "thickness": 10, "len": 0.9},
+        "customdata": [[f"true {t}<br>answered {a}" for a in names] for t in names]
+        if len(names) <= _MOST_CLASSES
+        else None,
+        "text": None,
+        "hovertemplate": "%{customdata}<br>%{z:.1f} % of its examples<extra></extra>"
+        if len(names) <= _MOST_CLASSES
+        else "true %{y}, answered %{x}: %{z:.1f} %<extra></extra>",
+    }
+    kept = {key: value for key, value in heat.items() if value is not None}
+    x = axis("answered", showgrid=False, constrain="domain", **ticks(labels))
+    y = axis(
+        "true class",
+        showgrid=False,
+        autorange="reversed",
+        scaleanchor="x",
+        constrain="domain",
+        **ticks(labels),
+    )
+    return {"data": [kept], "layout": layout(x, y, height=480)}
+
+
+def _most_confused(counts: Floats, classes: Classes) -> NDArray[np.int64]:
+    """The classes in most mistakes, those of one superclass together."""
+    mistakes = counts - np.diag(np.diag(counts))
+    order = np.argsort(-(mistakes.sum(0) + mistakes.sum(1)), kind="stable")[:_MOST_CLASSES]
+    groups = classes.superclasses or ("",) * len(classes)
+    return np.array(sorted(order, key=lambda i: (groups[i], i)), dtype=np.int64)
+
+
+def costliest(classes: Classes, counts: Floats, most: int = 8) -> list[Mistake]:
+    """The confusions that cost most on test data, the worst first."""
+    truth, answers = np.nonzero(counts)
+    costs = classes.costs(truth, answers).astype(float)
+    totals = costs * counts[truth, answers]
+    whole, examples = totals.sum(), counts.sum()
+    worst = np.argsort(-totals, kind="stable")[:most]
+    return [
+        Mistake(
+            classes.names[truth[i]],
+            classes.names[answers[i]],
+            float(1000 * counts[truth[i], answers[i]] / examples),
+            float(costs[i]),
+            float(totals[i] / whole),
+        )
+        for i in worst
+        if totals[i] > 0
+    ]

@@ -1,0 +1,74 @@
+"""How every figure looks: colours anyone can tell apart, and no word more than needed."""
+
+import html
+from typing import Any
+
+from ..results import Results, Row
+from ..words import cut
+
+Figure = dict[str, Any]
+
+# Okabe and Ito's palette, told apart with any colour vision; black is cross entropy's.
+BLACK = "#222222"
+GREY = "#8a8a8a"
+PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7A5195", "#8C6D31")
+SYMBOLS = ("circle", "square", "triangle-up", "cross", "star", "hexagon", "pentagon", "hourglass")
+DASHES = ("solid", "dot", "dashdot", "longdash")
+SCALE = [[0.0, "#ffffff"], [0.25, "#cfe3f1"], [0.6, "#5aa0cc"], [1.0, "#003f6b"]]
+_GRID = "#e7e7e7"
+_NAME_LENGTH = 22
+
+
+def plain(text: str, length: int = _NAME_LENGTH) -> str:
+    """Text as plotly shows it as it stands: cut, and no tag of its own."""
+    return html.escape(cut(text, length), quote=False)
+
+
+def colours(results: Results) -> dict[str, str]:
+    """Family -> its colour, the same in every figure."""
+    return {family: PALETTE[i % len(PALETTE)] for i, family in enumerate(results.families())}
+
+
+def colour(results: Results, row: Row) -> str:
+    return BLACK if row.is_baseline else colours(results)[row.family]
+
+
+def axis(title: str, **more: Any) -> dict[str, Any]:
+    return {
+        "title": {"text": title, "standoff": 10},
+        "automargin": True,
+        "gridcolor": _GRID,
+        "linecolor": GREY,
+        "zeroline": False,
+        **more,
+    }
+
+
+def layout(x: dict[str, Any], y: dict[str, Any], *, height: int = 380, **more: Any) -> Figure:
+    return {
+        "font": {"family": "system-ui, sans-serif", "size": 13, "color": BLACK},
+        "margin": {"l": 48, "r": 12, "t": 12, "b": 40},
+        "paper_bgcolor": "rgba(0,0,0,0)",
+        "plot_bgcolor": "rgba(0,0,0,0)",
+        "hovermode": "closest",
+        "hoverlabel": {"align": "left"},
+        "dragmode": False,
+        "height": height,
+        "legend": {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom", "xanchor": "left"},
+        "xaxis": x,
+        "yaxis": y,
+        **more,
+    }
+
+
+def ticks(names: list[str], most: int = 12) -> dict[str, Any]:
+    """An axis of classes: positions from 0, some of them named."""
+    count = len(names)
+    step = max(1, -(-count // most))
+    places = list(range(0, count, step))
+    return {"tickvals": places, "ticktext": [plain(names[i], 16) for i in places]}
+
+
+def rounded(values: Any, digits: int = 4) -> list[Any]:
+    """Numbers with few digits: a figure shows no more, and the page stays small."""
+    return [None if value != value else float(f"{value:.{digits}g}") for value in values]

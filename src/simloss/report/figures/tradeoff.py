@@ -1,0 +1,109 @@
+"""What one metric costs in another: every treatment under every decision, and the Pareto front."""
+
+import math
+
+from ... import metrics
+from ...metrics import Metric
+from ..results import Row
+from ..verdict import Verdict
+from .style import BLACK, GREY, Figure, axis, colours, layout, plain, rounded
+from .summary import _RULE_SYMBOLS
+
+Point = tuple[float, float]
+
+
+def tradeoff(verdict: Verdict) -> Figure | None:
+    """Accuracy (or what else there is) against the metric that counts; None for a single metric."""
+    results = verdict.results
+    across, up = results.metric, _other(verdict)
+    groups = [[row for row in results.done if row.is_baseline], *results.families().values()]
+    data, points = [], []
+    for rows in (rows for rows in groups if rows):
+        for i, rule in enumerate(results.rules):
+            line = _line(verdict, rows, rule, across, up, i)
+            data.append(line)
+            points += list(zip(line["x"], line["y"], strict=True))
+    known = [(x, y) for x, y in points if x is not None and y is not None]
+    if not known:
+        return None
+    data.insert(0, _front(known, across, up))
+    percent = [".1%" if metric.percent else "" for metric in (across, up)]
+    better = [_better(metric) for metric in (across, up)]
+    x = axis(f"{across.label} ({better[0]})", tickformat=percent[0])
+    y = axis(f"{up.label} ({better[1]})", tickformat=percent[1])
+    return {"data": data, "layout": layout(x, y, height=460)}
+
+
+def _other(verdict: Verdict) -> Metric:
+    """Accuracy, else the first metric beside the one that counts."""
+    names = verdict.results.columns
+    main = verdict.results.metric.name
+    beside = [name for name in names if name != main]
+    return metrics.find("accuracy" if "accuracy" in beside else beside[0])
+
+
+def _better(metric: Metric) -> str:
+    return "higher is better" if metric.higher_is_better else "lower is better"
+
+
+def _line(
+    verdict: Verdict, rows: list[Row], rule: str, across: Metric, up: Metric, place: int
+) -> Figure:
+    """One family under one rule, joined in the order of the parameter."""
+    ordered = sorted(rows, key=lambda row: row.value or 0.0)
+    pairs = [[row.mean("test", rule, metric.name) for metric in (across, up)] for row in ordered]
+    family = ordered[0].family
+    is_baseline = ordered[0].is_baseline
+    colour = BLACK if is_baseline else colours(verdict.results)[family]
+    return {
+        "type": "scatter",
+        "mode": "lines+markers" if len(ordered) > 1 else "markers",
+        "name": f"{plain(family, 28)}, {rule}",
+        "x": rounded([pair[0] for pair in pairs], 5),
+        "y": rounded([pair[1] for pair in pairs], 5),
+        "line": {"color": colour, "width": 1, "dash": "solid" if place == 0 else "dot"},
+        "marker": {
+            "symbol": _RULE_SYMBOLS[place % len(_RULE_SYMBOLS)] + ("" if place else "-open"),
+            "size": 13 if is_baseline else 9,
+            "color": colour,
+            "line": {"width": 2},
+        },
+        "text": [
+            f"{plain(row.label, 60)}, {rule}<br>{across.label} {across.format(pair[0])}"
+            f"<br>{up.label} {up.format(pair[1])}"
+            for row, pair in zip(ordered, pairs, strict=True)
+        ],
+        "hovertemplate": "%{text}<extra></extra>",
+    }
+
+
+def _front(points: list[Point], across: Metric, up: Metric) -> Figure:
+    front = pareto_front(points, across.higher_is_better, up.higher_is_better)
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "name": "best trade-offs",
+        "x": [x for x, _ in front],
+        "y": [y for _, y in front],
+        "line": {"color": GREY, "width": 8},
+        "opacity": 0.25,
+        "hoverinfo": "skip",
+    }
+
+
+def pareto_front(points: list[Point], x_up: bool, y_up: bool) -> list[Point]:
+    """The points no other beats in both, from left to right.
+
+    Example:
+        >>> pareto_front([(1, 3), (2, 2), (2, 5), (3, 6), (4, 1)], False, True)
+        [(1, 3), (2, 5), (3, 6)]
+    """
+    best, front = -math.inf, []
+    for x, y in sorted(
+        set(points), key=lambda p: (-p[0] if x_up else p[0], -p[1] if y_up else p[1])
+    ):
+        height = y if y_up else -y
+        if height > best:
+            best = height
+            front.append((x, y))
+    return sorted(front)

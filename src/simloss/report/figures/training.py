@@ -1,0 +1,52 @@
+"""How training went: the validation metric by epoch, averaged over the seeds still training."""
+
+import math
+from typing import Any
+
+from ... import metrics
+from ..results import Results, Row
+from .style import DASHES, Figure, axis, colour, layout, plain, rounded
+
+History = list[dict[str, Any]]
+
+# Epochs drawn at most; of more, every second, third, ... one.
+_POINTS = 300
+
+
+def training(results: Results, histories: list[tuple[Row, list[History]]]) -> Figure | None:
+    """One line a treatment; None where no history is recorded."""
+    metric = metrics.find(results.config.training.stop_on)
+    rule = results.rules[0]
+    lines = [_line(results, row, known, rule, i) for i, (row, known) in enumerate(histories)]
+    lines = [line for line in lines if line["x"]]
+    if not lines:
+        return None
+    y = axis(f"{metric.label}, validation", tickformat=".1%" if metric.percent else "")
+    return {"data": lines, "layout": layout(axis("epoch"), y, height=360)}
+
+
+def _line(results: Results, row: Row, histories: list[History], rule: str, place: int) -> Figure:
+    curves = [_values(history, rule) for history in histories if history]
+    # Beyond the length of half of them, the mean would be that of a few long runs.
+    lengths = sorted(len(curve) for curve in curves)
+    length = lengths[len(lengths) // 2] if lengths else 0
+    epochs = range(0, length, max(1, -(-length // _POINTS)))
+    means = [_mean([curve[i] for curve in curves if i < len(curve)]) for i in epochs]
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "name": plain(row.label, 32),
+        "x": [i + 1 for i in epochs],
+        "y": rounded(means),
+        "line": {"color": colour(results, row), "width": 2, "dash": DASHES[place % len(DASHES)]},
+        "hovertemplate": "epoch %{x}: %{y:.4g}<extra>%{fullData.name}</extra>",
+    }
+
+
+def _values(history: History, rule: str) -> list[float]:
+    return [float(epoch.get("validation", {}).get(rule, math.nan)) for epoch in history]
+
+
+def _mean(values: list[float]) -> float:
+    known = [value for value in values if not math.isnan(value)]
+    return math.fsum(known) / len(known) if known else math.nan

@@ -1,0 +1,288 @@
+"""One self-contained page: it works offline and asks nobody for anything."""
+
+import html
+import json
+import math
+from importlib.resources import files
+from typing import Any
+
+from .. import __version__, _checks, metrics
+from .about_similarity import about_similarity
+from .figures.style import axis, layout
+from .gallery import Gallery, gallery
+from .results import Row
+from .run import Run
+from .tables import Entry, Line, Table, caption
+from .verdict import Verdict
+from .words import answered_by, change, cut
+
+# Rows of a family that a table on the page shows; the files beside it hold all.
+_MOST_ROWS = 25
+_MOST_FAILURES = 200
+
+
+def page(run: Run) -> str:
+    """The report as HTML."""
+    jinja2 = _checks.installed("jinja2", "cli")
+    environment = jinja2.Environment(
+        autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
+    )
+    environment.filters["cut"] = cut
+    safe = jinja2.filters.do_mark_safe
+    made = gallery(run)
+    similarity = about_similarity(run)
+    if similarity is not None:
+        made.hang("similarity", similarity.figure)
+    context = {
+        **_head(run),
+        **_overview(run.verdict),
+        **_tables(run.verdict),
+        **_figures(run, made),
+        "similarity": similarity,
+        "sections": _sections(run, made, similarity is not None),
+        "plot": lambda place, label: safe(_plot(place, label)),
+        "css": safe(_template("style.css")),
+        "script": safe(_template("script.js")),
+        "plotly": safe(_plotly()),
+        "figures_json": safe(_json(made)),
+    }
+    return str(environment.from_string(_template("report.html")).render(context))
+
+
+def _template(name: str) -> str:
+    return files("simloss.report").joinpath("templates", name).read_text(encoding="utf-8")
+
+
+def _plotly() -> str:
+    offline: Any = _checks.installed("plotly.offline", "cli")
+    return str(offline.get_plotlyjs()).replace("</script", "<\\/script")
+
+
+def _plot(place: str, label: str) -> str:
+    """An empty place for a figure; `label` is for those who cannot see it."""
+    group = place.partition("-")[0]
+    return (
+        f'<div class="plot" data-figure="{place}" data-group="{group}" role="img" '
+        f'aria-label="{html.escape(label)}"></div>'
+    )
+
+
+def _json(made: Gallery) -> str:
+    """The figures inside a script element: no tag can begin or end in it."""
+    everything = {
+        "plots": made.plots,
+        "outputs": made.outputs,
+        "layout": layout({}, {}, height=380),
+        "axis": axis(""),
+    }
+    text = json.dumps(everything, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    for character in "<>&\u2028\u2029":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return text
+
+
+def _head(run: Run) -> dict[str, Any]:
+    config = run.config
+    treatments, seeds = len(config.treatments), len(config.seeds)
+    facts = [
+        f"data {config.data.source}",
+        f"{len(run.classes):,} classes" if len(run.classes) else "",
+        f"net {config.model}",
+        f"{treatments:,} treatment{'s' * (treatments != 1)}",
+        f"{seeds:,} seed{'s' * (seeds != 1)}",
+        " / ".join(f"{count:,} {part}" for part, count in run.sizes.items()),
+    ]
+    verdict = run.verdict
+    mood = "helps" if verdict.helps else "" if verdict.can_tell else "tendency"
+    hours = run.seconds / 3600
+    took = f"{run.seconds:.0f} s" if run.seconds < 600 else f"{hours:.1f} h"
+    return {
+        "name": config.name,
+        "version": __version__,
+        "facts": [fact for fact in facts if fact],
+        "verdict": verdict,
+        "mood": mood,
+        "config": run.folder.config_path.read_text(encoding="utf-8"),
+        "made_with": f"Made with {', '.join(run.versions)}; {took} of training in all."
+        if run.versions
+        else "",
+        "failures": _failures(run),
+    }
+
+
+def _failures(run: Run) -> list[str]:
+    every = [
+        f"{cut(row.label, 60)}, seed {seed}: {cut(error, 300)}"
+        for row in run.results.rows
+        for seed, error in sorted(row.failures.items())
+    ]
+    more = len(every) - _MOST_FAILURES
+    return every[:_MOST_FAILURES] + ([f"and {more:,} more, see table.md"] if more > 0 else [])
+
+
+def _overview(verdict: Verdict) -> dict[str, Any]:
+    results = verdict.results
+    main = results.metric.name
+    others = [name for name in results.columns if name != main]
+    labels = [metrics.find(name).label for name in others]
+    best = verdict.recommendation
+    lines = []
+    for each in verdict.findings:
+        values = [
+            metrics.find(name).format(each.row.mean("test", each.rule, name))
+            for name in (main, *others)
+        ]
+        changed, p = "", ""
+        if each.comparison:
+            changed = change(results.metric, each.comparison.baseline, each.comparison.treatment)
+            p = f"{each.comparison.adjusted_p_value:.2g}"
+        lines.append(
+            {
+                "label": cut(each.row.label, 60),
+                "rule": answered_by(each.rule),
+                "cells": [values[0], changed, *([p] if verdict.can_tell else []), *values[1:]],
+                "is_recommended": bool(best and best.row is each.row and best.rule == each.rule),
+            }
+        )
+    p_column = ["p"] if verdict.can_tell else []
+    return {
+        "finding_columns": [results.metric.label, "change", *p_column, *labels],
+        "finding_lines": lines,
+        "can_tell": verdict.can_tell,
+        "has_bars": results.baseline is not None and len(results.baseline.cells) > 1,
+    }
+
+
+def _tables(verdict: Verdict) -> dict[str, Any]:
+    shown, hidden = [], 0
+    for table in verdict.tables if verdict.results.done else []:
+        groups = []
+        for lines in table.groups.values():
+            kept = _worth_showing(verdict, table, lines)
+            hidden += len(lines) - len(kept)
+            groups.append([_table_line(table, line) for line in kept])
+        shown.append({"rule": answered_by(table.rule), "columns": table.columns, "groups": groups})
+    left_out = f"{hidden:,} more lines are in table.csv and table.md." if hidden else ""
+    return {"tables": shown, "caption": caption(verdict.results), "left_out": left_out}
+
+
+def _worth_showing(verdict: Verdict, table: Table, lines: list[Line]) -> list[Line]:
+    """All lines of a family; of very many, the best on validation, in their own order."""
+    if len(lines) <= _MOST_ROWS:
+        return lines
+    metric = verdict.results.metric
+    sign = -1 if metric.higher_is_better else 1
+
+    def rank(line: Line) -> float:
+        mean = line.row.mean("validation", table.rule, metric.name)
+        return math.inf if math.isnan(mean) else sign * mean
+
+    best = {id(line) for line in sorted(lines, key=rank)[:_MOST_ROWS]}
+    return [line for line in lines if id(line) in best]
+
+
+def _table_line(table: Table, line: Line) -> dict[str, Any]:
+    columns = table.columns
+    return {
+        "label": cut(line.row.label, 60),
+        **{
+            part: [
+                {
+                    "text": metric.format(entry.mean),
+                    "is_best": entry.is_best,
+                    "mark": entry.mark.replace("-", "−"),
+                    "title": _title(line.row, entry, metric.format(entry.spread)),
+                }
+                for metric, entry in zip(columns, line.parts[part], strict=True)
+            ]
+            for part in ("validation", "test")
+        },
+    }
+
+
+def _title(row: Row, entry: Entry, spread: str) -> str:
+    """What hovering over a number tells."""
+    parts = [f"{len(row.cells):,} run{'s' * (len(row.cells) != 1)}"]
+    if not math.isnan(entry.spread):
+        parts.append(f"standard deviation {spread}")
+    if not math.isnan(entry.p):
+        parts.append(f"p = {entry.p:.2g}")
+    return ", ".join(parts)
+
+
+def _figures(run: Run, made: Gallery) -> dict[str, Any]:
+    outputs = made.outputs
+    has_outputs = bool(outputs and outputs["groups"])
+    if not has_outputs:
+        made.outputs = None
+    places = set(made.plots) | ({"outputs"} if has_outputs else set())
+    ordered = run.classes.is_ordered
+    cost_word = "places apart" if ordered else "cost"
+    return {
+        "figures": {name: name in places for name in _PLACES},
+        "groups": [group["label"] for group in outputs["groups"]] if outputs else [],
+        "parts": outputs["parts"] if outputs else [],
+        "selectable": outputs["classes"] if outputs else [],
+        "first_class": outputs["first"] if outputs else 0,
+        "outputs_note": _outputs_note(run, outputs),
+        "parameter_plots": made.parameter_plots,
+        "parameter_metrics": made.parameter_metrics,
+        "strip_families": made.strip_families,
+        "confusion_variants": made.confusion_variants,
+        "costliest": made.mistakes,
+        "cost_word": cost_word,
+        "confusion_note": _confusion_note(run),
+    }
+
+
+_PLACES = (
+    "summary",
+    "outputs",
+    "tradeoff",
+    "effective",
+    "strips",
+    "confusion",
+    "calibration",
+    "training",
+    "similarity",
+)
+
+
+def _outputs_note(run: Run, outputs: dict[str, Any] | None) -> str:
+    if not outputs:
+        return ""
+    notes = []
+    if len(outputs["labels"]) < len(run.classes):
+        notes.append(f"{len(run.classes):,} classes are put into {len(outputs['labels'])} bins.")
+    if len(outputs["classes"]) < len(run.classes):
+        notes.append(f"{len(outputs['classes'])} of them can be chosen.")
+    if len(outputs["parts"]) == 1:
+        notes.append("To keep the page small it holds the test part only.")
+    return " ".join(notes)
+
+
+def _confusion_note(run: Run) -> str:
+    if run.classes.is_ordered:
+        return ""
+    if run.classes.superclasses is not None:
+        return "The cost is 1 within a superclass and 2 beyond it."
+    return "Every mistake costs 1."
+
+
+def _sections(run: Run, made: Gallery, has_similarity: bool) -> list[tuple[str, str]]:
+    """The table of contents: what is there."""
+    plots = made.plots
+    wanted = [
+        ("overview", "At a glance", "summary" in plots),
+        ("outputs", "Outputs", made.outputs is not None),
+        ("results", "Results", bool(run.results.done)),
+        ("failed", "Failed runs", any(row.failures for row in run.results.rows)),
+        ("tradeoff", "Trade-off", "tradeoff" in plots),
+        ("parameter", "Parameter", bool(made.parameter_plots)),
+        ("usage", "Classes in use", "strips" in plots or "effective" in plots),
+        ("confusion", "Mistakes", "confusion" in plots),
+        ("trust", "Calibration and training", "calibration" in plots or "training" in plots),
+        ("similarity", "The similarity", has_similarity),
+        ("rerun", "Run it again", True),
+    ]
+    return [(place, title) for place, title, is_there in wanted if is_there]

@@ -1,0 +1,38 @@
+"""Everything people look at, written beside the records."""
+
+from pathlib import Path
+
+from ..experiment.store import RunFolderError, write_whole
+from .latex import latex_of
+from .long_form import csv_of
+from .markdown import markdown_of
+from .page import page
+from .run import Run
+
+
+def report(folder: Path, out: Path | None = None) -> Path:
+    """Write report.html, table.md, table.tex and table.csv of a run folder.
+
+    Args:
+        folder: a run folder (docs/records.md); its records are read, no model is.
+        out: another folder to write to; it is made if need be.
+
+    Returns:
+        The path of report.html.
+    """
+    run = Run.read(Path(folder))
+    target = Path(out) if out is not None else Path(folder)
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        reason = error.strerror or error
+        raise RunFolderError(f"'{target}' cannot be written: {reason}.") from None
+    contents = {
+        "table.md": markdown_of(run.verdict),
+        "table.tex": latex_of(run.verdict),
+        "table.csv": csv_of(run.verdict),
+        "report.html": page(run),
+    }
+    for name, text in contents.items():
+        write_whole(target / name, text.encode())
+    return target / "report.html"

@@ -8,7 +8,7 @@ GROUND := pyproject.toml constraints.txt
 .PHONY: demo test check format bench docs coverage clean
 
 demo: .venv/demo.stamp  ## compare the losses on the two shipped tables
-	$(BIN)/python examples/demo.py
+	$(BIN)/simloss compare
 
 test: .venv/test.stamp  ## all tests and doctests
 	$(BIN)/python -m pytest -n 2 $(ARGS)

@@ -69,7 +69,7 @@ class KillsOne(Progress):
     def __init__(self, victim):
         self.victim = victim
 
-    def show(self, record):
+    def show(self, records):
         self.victim.kill()
 
 

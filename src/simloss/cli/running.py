@@ -38,7 +38,10 @@ def run_and_report(
 ) -> None:
     """Run what is missing, then print the verdict and write the report."""
     folder = folder_for(config, out)
-    dataset_of(config)  # what is wrong with the data is said before a folder is made
+    # What is wrong with the data or a similarity is said before a folder is made.
+    dataset = dataset_of(config)
+    for treatment in config.treatments:
+        treatment.similarity_for(dataset)
     with _stopped_politely(config, folder):
         records = run(
             config,

@@ -64,8 +64,7 @@ def run(
         with progress.run(config.name, len(cells), already, beats):
             for finished in _results(config, tasks, beats, workers, cluster):
                 folder.append(finished)
-                for record, _ in finished:
-                    progress.finished(record)
+                progress.finished([record for record, _ in finished])
         return folder.records()
 
 

@@ -31,14 +31,14 @@ class Progress:
         """Whatever must be open while the run goes on."""
         yield
 
-    def finished(self, record: dict[str, Any]) -> None:
-        """A cell has been recorded."""
-        self.done += 1
-        self.failed += record["status"] == "failed"
-        self.show(record)
+    def finished(self, records: list[dict[str, Any]]) -> None:
+        """Cells that finished together have been recorded."""
+        self.done += len(records)
+        self.failed += sum(record["status"] == "failed" for record in records)
+        self.show(records)
 
-    def show(self, record: dict[str, Any]) -> None:
-        """Tell of a recorded cell."""
+    def show(self, records: list[dict[str, Any]]) -> None:
+        """Tell of recorded cells."""
 
     def time_left(self) -> str:
         """A guess, once there is something to guess from."""
@@ -48,11 +48,9 @@ class Progress:
         seconds = (time.monotonic() - self.started) / fresh * (self.total - self.done)
         if seconds < 90:
             return f"about {seconds:.0f} s left"
-        return (
-            f"about {seconds / 60:.0f} min left"
-            if seconds < 5400
-            else (f"about {seconds / 3600:.1f} h left")
-        )
+        if seconds < 5400:
+            return f"about {seconds / 60:.0f} min left"
+        return f"about {seconds / 3600:.1f} h left"
 
     def running(self) -> list[str]:
         """What the workers last said, one line each."""
@@ -76,7 +74,7 @@ def _beat(beat: dict[str, Any]) -> str:
 
 
 class PlainProgress(Progress):
-    """One line a cell, at most one a second; for logs and pipes."""
+    """A line when cells are recorded, at most one a second; for logs and pipes."""
 
     def __init__(self) -> None:
         self._last = 0.0
@@ -87,10 +85,11 @@ class PlainProgress(Progress):
         print(f"{self.name}: {self.total} cells{already}", file=sys.stderr, flush=True)
         yield
 
-    def show(self, record: dict[str, Any]) -> None:
+    def show(self, records: list[dict[str, Any]]) -> None:
         now = time.monotonic()
-        if record["status"] == "failed":
-            print(f"{record['cell']} failed: {record['error']}", file=sys.stderr, flush=True)
+        for record in records:
+            if record["status"] == "failed":
+                print(f"{record['cell']} failed: {record['error']}", file=sys.stderr, flush=True)
         if now - self._last >= 1 or self.done == self.total:
             self._last = now
             line = f"{self.name}: {self.done} of {self.total} cells, {self.time_left()}"

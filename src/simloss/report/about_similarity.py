@@ -1,7 +1,11 @@
 """The similarity behind the best treatment: what it is, and what its diagnosis says."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
+
+import torch
 
 from ..experiment.treatment import Treatment
 from ..similarity import Similarity
@@ -43,10 +47,22 @@ def about_similarity(run: Run) -> AboutSimilarity | None:
         known = Treatment(**settings).similarity_for(run.classes.as_dataset(run.config.name))
         assert known is not None
         figure = heat_map(known, is_ordered=run.classes.is_ordered)
-        facts, advice = _diagnosis(known)
+        with _one_thread():
+            facts, advice = _diagnosis(known)
     except (ValueError, TypeError, OSError, ImportError) as error:
         return AboutSimilarity(f"The similarity of {row.label} cannot be shown: {error}")
     return AboutSimilarity(f"That of {row.label}: {known}.", figure, facts, advice)
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """Many small matrices: on a busy machine threads only get in each other's way."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 def _row(run: Run) -> Row | None:

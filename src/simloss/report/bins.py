@@ -16,7 +16,7 @@ class Bins:
 
     Attributes:
         starts: the first class of each bin, (K).
-        labels: "12", or "12 – 15" for several.
+        labels: "12", or "12–15" for several.
     """
 
     starts: NDArray[np.int64]
@@ -28,7 +28,7 @@ class Bins:
         count = len(classes)
         edges = np.linspace(0, count, min(count, most) + 1).round().astype(np.int64)
         labels = [
-            classes.names[a] if b - a == 1 else f"{classes.names[a]} – {classes.names[b - 1]}"
+            classes.names[a] if b - a == 1 else f"{classes.names[a]}–{classes.names[b - 1]}"
             for a, b in pairwise(edges)
         ]
         return cls(edges[:-1], labels)

@@ -11,7 +11,7 @@ from .. import metrics
 from .distributions import Distributions, fitting
 from .figures.calibration import calibration
 from .figures.confusion import Mistake, confusion, costliest
-from .figures.parameter import against_parameter, parameters
+from .figures.parameter import against_parameter, on_one_scale, parameters
 from .figures.style import BLACK, DASHES, PALETTE, Figure, colour
 from .figures.summary import summary
 from .figures.tradeoff import tradeoff
@@ -81,6 +81,8 @@ def _add_parameters(made: Gallery, run: Run) -> None:
             made.parameter_plots.append((place, f"Answered by {answered_by(rule)}{kind}"))
             for name in shown:
                 made.hang(place, against_parameter(run.verdict, symbol, rule, name), name)
+    for name in shown:
+        on_one_scale([made.plots[place][name] for place, _ in made.parameter_plots])
 
 
 def _add_arrays(made: Gallery, run: Run) -> None:

@@ -21,13 +21,22 @@ _MOST_ROWS = 25
 _MOST_FAILURES = 200
 
 
+_AGAIN = """\
+from pathlib import Path
+from simloss.experiment.config import Config
+from simloss.experiment.grid import run
+from simloss.experiment.store import RunFolder
+
+run(Config.load(Path("config.yaml")), RunFolder(Path("again")))"""
+
+
 def page(run: Run) -> str:
     """The report as HTML."""
     jinja2 = _checks.installed("jinja2", "cli")
     environment = jinja2.Environment(
         autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
     )
-    environment.filters["cut"] = cut
+    environment.filters |= {"cut": cut, "tidy": _tidy}
     safe = jinja2.filters.do_mark_safe
     made = gallery(run)
     similarity = about_similarity(run)
@@ -47,6 +56,11 @@ def page(run: Run) -> str:
         "figures_json": safe(_json(made)),
     }
     return str(environment.from_string(_template("report.html")).render(context))
+
+
+def _tidy(text: str) -> str:
+    """No line break inside "r = 0.8" and "5 %"."""
+    return text.replace(" = ", "\u00a0=\u00a0").replace(" %", "\u00a0%")
 
 
 def _template(name: str) -> str:
@@ -85,7 +99,7 @@ def _head(run: Run) -> dict[str, Any]:
     config = run.config
     treatments, seeds = len(config.treatments), len(config.seeds)
     facts = [
-        f"data {config.data.source}",
+        f"data {config.data.source}" if config.data.source != config.name else "",
         f"{len(run.classes):,} classes" if len(run.classes) else "",
         f"net {config.model}",
         f"{treatments:,} treatment{'s' * (treatments != 1)}",
@@ -106,6 +120,7 @@ def _head(run: Run) -> dict[str, Any]:
         "made_with": f"Made with {', '.join(run.versions)}; {took} of training in all."
         if run.versions
         else "",
+        "again": _AGAIN,
         "failures": _failures(run),
     }
 
@@ -126,7 +141,7 @@ def _overview(verdict: Verdict) -> dict[str, Any]:
     others = [name for name in results.columns if name != main]
     labels = [metrics.find(name).label for name in others]
     best = verdict.recommendation
-    lines = []
+    groups: dict[str, list[dict[str, Any]]] = {}
     for each in verdict.findings:
         values = [
             metrics.find(name).format(each.row.mean("test", each.rule, name))
@@ -136,10 +151,9 @@ def _overview(verdict: Verdict) -> dict[str, Any]:
         if each.comparison:
             changed = change(results.metric, each.comparison.baseline, each.comparison.treatment)
             p = f"{each.comparison.adjusted_p_value:.2g}"
-        lines.append(
+        groups.setdefault(answered_by(each.rule), []).append(
             {
                 "label": cut(each.row.label, 60),
-                "rule": answered_by(each.rule),
                 "cells": [values[0], changed, *([p] if verdict.can_tell else []), *values[1:]],
                 "is_recommended": bool(best and best.row is each.row and best.rule == each.rule),
             }
@@ -147,7 +161,7 @@ def _overview(verdict: Verdict) -> dict[str, Any]:
     p_column = ["p"] if verdict.can_tell else []
     return {
         "finding_columns": [results.metric.label, "change", *p_column, *labels],
-        "finding_lines": lines,
+        "finding_groups": list(groups.items()),
         "can_tell": verdict.can_tell,
         "has_bars": results.baseline is not None and len(results.baseline.cells) > 1,
     }
@@ -274,14 +288,14 @@ def _sections(run: Run, made: Gallery, has_similarity: bool) -> list[tuple[str, 
     plots = made.plots
     wanted = [
         ("overview", "At a glance", "summary" in plots),
-        ("outputs", "Outputs", made.outputs is not None),
-        ("results", "Results", bool(run.results.done)),
-        ("failed", "Failed runs", any(row.failures for row in run.results.rows)),
         ("tradeoff", "Trade-off", "tradeoff" in plots),
         ("parameter", "Parameter", bool(made.parameter_plots)),
+        ("outputs", "Outputs", made.outputs is not None),
         ("usage", "Classes in use", "strips" in plots or "effective" in plots),
         ("confusion", "Mistakes", "confusion" in plots),
         ("trust", "Calibration and training", "calibration" in plots or "training" in plots),
+        ("results", "All results", bool(run.results.done)),
+        ("failed", "Failed runs", any(row.failures for row in run.results.rows)),
         ("similarity", "The similarity", has_similarity),
         ("rerun", "Run it again", True),
     ]

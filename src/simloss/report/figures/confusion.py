@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from ..bins import Bins
 from ..classes import Classes
 from ..outputs import Floats
-from .style import SCALE, Figure, axis, layout, plain, rounded, ticks
+from .style import SCALE, Figure, heat_map, rounded
 
 _MOST_BINS = 50
 _MOST_CLASSES = 40
@@ -46,7 +46,6 @@ def confusion(classes: Classes, counts: Floats) -> Figure:
         places = _most_confused(counts, classes)
         labels, counts = [classes.names[i] for i in places], counts[np.ix_(places, places)]
     shares = 100 * counts / np.maximum(counts.sum(1, keepdims=True), 1)
-    names = [plain(label, 40) for label in labels]
     heat = {
         "type": "heatmap",
         "z": [rounded(row, 3) for row in shares],
@@ -54,25 +53,9 @@ def confusion(classes: Classes, counts: Floats) -> Figure:
         "zmax": float(np.percentile(shares.max(1), 90)) or 1.0,
         "colorscale": SCALE,
         "colorbar": {"title": {"text": "%"}, "thickness": 10, "len": 0.9},
-        "customdata": [[f"true {t}<br>answered {a}" for a in names] for t in names]
-        if len(names) <= _MOST_CLASSES
-        else None,
-        "text": None,
-        "hovertemplate": "%{customdata}<br>%{z:.1f} % of its examples<extra></extra>"
-        if len(names) <= _MOST_CLASSES
-        else "true %{y}, answered %{x}: %{z:.1f} %<extra></extra>",
+        "hovertemplate": "%{customdata}<br>%{z:.1f} % of its examples<extra></extra>",
     }
-    kept = {key: value for key, value in heat.items() if value is not None}
-    x = axis("answered", showgrid=False, constrain="domain", **ticks(labels))
-    y = axis(
-        "true class",
-        showgrid=False,
-        autorange="reversed",
-        scaleanchor="x",
-        constrain="domain",
-        **ticks(labels),
-    )
-    return {"data": [kept], "layout": layout(x, y, height=480)}
+    return heat_map(heat, labels)
 
 
 def _most_confused(counts: Floats, classes: Classes) -> NDArray[np.int64]:

@@ -9,6 +9,8 @@ from ..results import Row
 from ..verdict import Verdict
 from .style import BLACK, SYMBOLS, Figure, axis, colours, layout, plain, rounded
 
+_MOST_TICKS = 10
+
 
 def parameters(verdict: Verdict) -> list[str]:
     """The kinds of parameter that have at least two values: r, l, t."""
@@ -31,9 +33,29 @@ def against_parameter(verdict: Verdict, symbol: str, rule: str, name: str) -> Fi
             mark = SYMBOLS[i % len(SYMBOLS)]
             lines.append(_line(verdict, ordered, rule, metric, colour_of[family], mark))
     lines += _reference(verdict, symbol, rule, metric)
-    x = axis(symbol)
-    y = axis(metric.label, tickformat=".1%" if metric.percent else "")
-    return {"data": lines, "layout": layout(x, y, height=340)}
+    values = sorted({value for line in lines for value in line["x"]})
+    few = {"tickvals": values} if len(values) <= _MOST_TICKS else {}
+    percent = {"tickformat": ".1%"} if metric.percent else {}
+    return {
+        "data": lines,
+        "layout": layout(axis(symbol, **few), axis(metric.label, **percent), height=340),
+    }
+
+
+def on_one_scale(figures: list[Figure]) -> None:
+    """Give plots that stand side by side the same range, so that heights can be compared."""
+    ends = [end for figure in figures for line in figure["data"] for end in _ends(line)]
+    if ends:
+        low, high = min(ends), max(ends)
+        margin = 0.06 * (high - low) or 0.1 * abs(high) or 1.0
+        for figure in figures:
+            figure["layout"]["yaxis"]["range"] = [low - margin, high + margin]
+
+
+def _ends(line: Figure) -> list[float]:
+    bars = line.get("error_y", {"array": [0.0] * 2, "arrayminus": [0.0] * 2})
+    triples = zip(line["y"], bars["arrayminus"], bars["array"], strict=True)
+    return [end for y, low, high in triples if y is not None for end in (y - low, y + high)]
 
 
 def _line(
@@ -53,7 +75,11 @@ def _line(
         "x": [row.value for row in rows],
         "y": rounded(values, 5),
         "line": {"color": colour, "width": 2},
-        "marker": {"symbol": symbol, "size": [12 if is_chosen else 7 for is_chosen in chosen]},
+        "marker": {
+            "symbol": symbol,
+            "size": [13 if is_chosen else 7 for is_chosen in chosen],
+            "opacity": 1,
+        },
         "error_y": {
             "type": "data",
             "symmetric": False,

@@ -62,11 +62,21 @@ def layout(x: dict[str, Any], y: dict[str, Any], *, height: int = 380, **more: A
 
 
 def ticks(names: list[str], most: int = 12) -> dict[str, Any]:
-    """An axis of classes: positions from 0, some of them named."""
+    """An axis of classes: positions from 0, every second, fifth, tenth, ... of them named."""
     count = len(names)
-    step = max(1, -(-count // most))
+    steps = [base * 10**power for power in range(7) for base in (1, 2, 5)]
+    step = next(step for step in steps if -(-count // step) <= most)
     places = list(range(0, count, step))
     return {"tickvals": places, "ticktext": [plain(names[i], 16) for i in places]}
+
+
+def heat_map(trace: Figure, labels: list[str]) -> Figure:
+    """A square of true class by answer; the page puts the names into what hovering shows."""
+    square = {"showgrid": False, "constrain": "domain", **ticks(labels)}
+    x = axis("answered", **square)
+    y = axis("true class", autorange="reversed", scaleanchor="x", **square)
+    names = [plain(label, 40) for label in labels]
+    return {"data": [trace], "layout": layout(x, y, height=460), "labels": names}
 
 
 def rounded(values: Any, digits: int = 4) -> list[Any]:

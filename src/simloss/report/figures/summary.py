@@ -26,10 +26,8 @@ def summary(verdict: Verdict) -> Figure | None:
     ]
     title = noun(results.metric).removeprefix("the ")
     measured = unit(results.metric, results)
-    x = axis(
-        f"{title}, test" + (f" ({measured})" if measured else ""),
-        tickformat=".1%" if results.metric.percent else "",
-    )
+    percent = {"tickformat": ".1%"} if results.metric.percent else {}
+    x = axis(f"{title}, test" + (f" ({measured})" if measured else ""), **percent)
     places = list(range(len(families)))
     y = axis(
         "",
@@ -78,7 +76,7 @@ def _marks(verdict: Verdict, rule: str, families: list[str], symbol: str) -> Fig
     return {
         "type": "scatter",
         "mode": "markers",
-        "name": f"answered by {answered_by(rule)}",
+        "name": answered_by(rule),
         "x": values,
         "y": [families.index(each.row.family) for each in found],
         "marker": {

@@ -6,6 +6,7 @@ from ... import metrics
 from ...metrics import Metric
 from ..results import Row
 from ..verdict import Verdict
+from ..words import answered_by
 from .style import BLACK, GREY, Figure, axis, colours, layout, plain, rounded
 from .summary import _RULE_SYMBOLS
 
@@ -26,12 +27,8 @@ def tradeoff(verdict: Verdict) -> Figure | None:
     known = [(x, y) for x, y in points if x is not None and y is not None]
     if not known:
         return None
-    data.insert(0, _front(known, across, up))
-    percent = [".1%" if metric.percent else "" for metric in (across, up)]
-    better = [_better(metric) for metric in (across, up)]
-    x = axis(f"{across.label} ({better[0]})", tickformat=percent[0])
-    y = axis(f"{up.label} ({better[1]})", tickformat=percent[1])
-    return {"data": data, "layout": layout(x, y, height=460)}
+    data = [_front(known, across, up), *data, *_legend(verdict)]
+    return {"data": data, "layout": layout(_axis(across), _axis(up), height=460)}
 
 
 def _other(verdict: Verdict) -> Metric:
@@ -42,8 +39,10 @@ def _other(verdict: Verdict) -> Metric:
     return metrics.find("accuracy" if "accuracy" in beside else beside[0])
 
 
-def _better(metric: Metric) -> str:
-    return "higher is better" if metric.higher_is_better else "lower is better"
+def _axis(metric: Metric) -> Figure:
+    better = "higher" if metric.higher_is_better else "lower"
+    percent = {"tickformat": ".1%"} if metric.percent else {}
+    return axis(f"{metric.label} ({better} is better)", **percent)
 
 
 def _line(
@@ -58,16 +57,13 @@ def _line(
     return {
         "type": "scatter",
         "mode": "lines+markers" if len(ordered) > 1 else "markers",
-        "name": f"{plain(family, 28)}, {rule}",
+        "name": plain(family, 28),
+        "legendgroup": plain(family, 28),
+        "showlegend": place == 0,
         "x": rounded([pair[0] for pair in pairs], 5),
         "y": rounded([pair[1] for pair in pairs], 5),
         "line": {"color": colour, "width": 1, "dash": "solid" if place == 0 else "dot"},
-        "marker": {
-            "symbol": _RULE_SYMBOLS[place % len(_RULE_SYMBOLS)] + ("" if place else "-open"),
-            "size": 13 if is_baseline else 9,
-            "color": colour,
-            "line": {"width": 2},
-        },
+        "marker": _marker(place, colour, 13 if is_baseline else 9),
         "text": [
             f"{plain(row.label, 60)}, {rule}<br>{across.label} {across.format(pair[0])}"
             f"<br>{up.label} {up.format(pair[1])}"
@@ -89,6 +85,28 @@ def _front(points: list[Point], across: Metric, up: Metric) -> Figure:
         "opacity": 0.25,
         "hoverinfo": "skip",
     }
+
+
+def _legend(verdict: Verdict) -> list[Figure]:
+    """What the shapes of the marks mean, where there is more than one decision."""
+    rules = verdict.results.rules
+    return [
+        {
+            "type": "scatter",
+            "mode": "markers",
+            "name": answered_by(rule),
+            "x": [None],
+            "y": [None],
+            "marker": _marker(i, GREY, 9),
+            "hoverinfo": "skip",
+        }
+        for i, rule in enumerate(rules if len(rules) > 1 else ())
+    ]
+
+
+def _marker(place: int, colour: str, size: int) -> Figure:
+    symbol = _RULE_SYMBOLS[place % len(_RULE_SYMBOLS)] + ("" if place else "-open")
+    return {"symbol": symbol, "size": size, "color": colour, "line": {"width": 2, "color": colour}}
 
 
 def pareto_front(points: list[Point], x_up: bool, y_up: bool) -> list[Point]:

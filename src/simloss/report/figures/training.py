@@ -21,8 +21,17 @@ def training(results: Results, histories: list[tuple[Row, list[History]]]) -> Fi
     lines = [line for line in lines if line["x"]]
     if not lines:
         return None
-    y = axis(f"{metric.label}, validation", tickformat=".1%" if metric.percent else "")
-    return {"data": lines, "layout": layout(axis("epoch"), y, height=360)}
+    percent = {"tickformat": ".1%"} if metric.percent else {}
+    y = axis(f"{metric.label}, validation", range=_interesting(lines), **percent)
+    return {"data": lines, "layout": layout(axis("epoch"), y, height=400)}
+
+
+def _interesting(lines: list[Figure]) -> list[float]:
+    """The range after the first tenth of the epochs, in which nothing can be compared."""
+    late = [value for line in lines for value in line["y"][len(line["y"]) // 10 :]]
+    known = [value for value in late if value is not None] or [0.0, 1.0]
+    margin = 0.05 * (max(known) - min(known)) or 0.1
+    return [min(known) - margin, max(known) + margin]
 
 
 def _line(results: Results, row: Row, histories: list[History], rule: str, place: int) -> Figure:

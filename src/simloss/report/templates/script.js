@@ -12,17 +12,22 @@
 
   const draw = (place, figure) => {
     const layout = structuredClone(figure.layout);
+    const data = figure.data.map((trace) => ({ ...trace }));
+    if (figure.labels) {
+      const names = figure.labels;
+      data[0].customdata = names.map((truth) => names.map((answer) => `true ${truth}<br>answered ${answer}`));
+    }
     if (place.clientWidth < 520) {
       layout.font.size = 11;
       layout.margin = { ...layout.margin, l: 36, r: 4 };
-      for (const axis of [layout.xaxis, layout.yaxis]) {
-        if (axis.tickvals && axis.tickvals.length > 8 && axis === layout.xaxis) {
-          axis.ticktext = axis.ticktext.filter((_, i) => i % 2 === 0);
-          axis.tickvals = axis.tickvals.filter((_, i) => i % 2 === 0);
-        }
+      const x = layout.xaxis;
+      if (x.tickvals && x.tickvals.length > 6) {
+        x.ticktext = x.ticktext.filter((_, i) => i % 2 === 0);
+        x.tickvals = x.tickvals.filter((_, i) => i % 2 === 0);
       }
+      data.forEach((trace) => { if (trace.type === "heatmap") trace.showscale = false; });
     }
-    Plotly.react(place, figure.data, layout, settings);
+    Plotly.react(place, data, layout, settings);
   };
 
   const variant = {};
@@ -85,10 +90,10 @@
         hovertemplate: "%{customdata}: %{y:.2%}<extra>%{fullData.name}</extra>",
       }));
       if (back) {
+        const area = { type: "scatter", mode: "lines", fill: "tozeroy", fillcolor: "#dcdcdc", line: { color: "#c4c4c4", width: 0.5 } };
+        const bars = { type: "bar", marker: { color: "#dcdcdc" } };
         data.unshift({
-          type: few ? "bar" : "scatter", mode: few ? undefined : "lines", fill: few ? undefined : "tozeroy",
-          name: "true distribution", x, y: back, line: few ? undefined : { color: "#c4c4c4", width: 0.5 },
-          marker: few ? { color: "#d9d9d9" } : undefined, fillcolor: "#dcdcdc", customdata: names,
+          ...(few ? bars : area), name: "true distribution", x, y: back, customdata: names,
           hovertemplate: "%{customdata}: %{y:.2%}<extra>truth</extra>",
         });
       }

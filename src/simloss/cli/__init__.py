@@ -12,10 +12,13 @@ from typing import TYPE_CHECKING, NoReturn
 if TYPE_CHECKING:
     from cyclopts import App
 
-# verb -> what `simloss --help` says of it. Its function is `simloss.cli.VERB:VERB`.
+# verb -> what `simloss --help` says of it. Its function, or an App of several, is
+# `simloss.cli.VERB:VERB`.
 _VERBS = {
     "compare": "Train with and without similarity, and say whether it helps.",
     "reproduce": "Rerun an experiment of the paper.",
+    "similarity": "Say what you know about your classes, and see what it means.",
+    "run": "Run the experiment that a config.yaml describes.",
     "train": "Train one net and save it.",
 }
 
@@ -48,12 +51,20 @@ def main(arguments: list[str] | None = None) -> None:
         _fail("the command line needs its extra packages: pip install 'simloss[cli]'.")
     try:
         app()(arguments, exit_on_error=False, print_error=False)
-    except (CycloptsError, ValueError, TypeError, OSError) as error:
+    except BrokenPipeError:  # the reader, `head` say, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (CycloptsError, ValueError, TypeError, OSError, ModuleNotFoundError) as error:
         if os.environ.get("SIMLOSS_TRACEBACK"):
             raise
-        _fail(str(error))
+        _fail(_sentence(error))
     except KeyboardInterrupt:
         _fail("stopped.", 130)
+
+
+def _sentence(error: BaseException) -> str:
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"{error.strerror}: {error.filename}."  # without the number
+    return str(error)
 
 
 def _fail(sentence: str, code: int = 2) -> NoReturn:

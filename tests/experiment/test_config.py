@@ -49,6 +49,12 @@ def test_equal_settings_make_equal_cells():
     assert cell_id(slower, treatment, 3) != name
 
 
+def test_the_names_of_cells_are_for_ever():
+    """Records that were committed long ago must still be found."""
+    config = reproduction("utkface", "x")
+    assert cell_id(config, config.treatments[0], 0) == "cross-entropy-seed0-e954aaf6b0"
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [

@@ -151,16 +151,31 @@ class Config:
 def cell_id(config: Config, treatment: Treatment, seed: int) -> str:
     """A name for one cell that holds for equal settings only, and sorts well.
 
-    Where the data lies and on which device it trains do not make another cell.
+    Where the data lies and on which device it trains do not make another cell; nor does a setting
+    at its default, so that a setting a later version adds leaves old names as they are.
     """
-    settings = config.shared()
-    settings["data"] = {k: v for k, v in settings["data"].items() if k != "path"}
-    settings["training"] = {k: v for k, v in settings["training"].items() if k != "device"}
+    settings = {
+        "data": _chosen(config.data, without="path"),
+        "model": config.model,
+        "metrics": config.metrics,
+        "rules": config.rules,
+        "split": _chosen(config.split),
+        "training": _chosen(config.training, without="device"),
+    }
     text = json.dumps([settings, treatment.as_dict(), seed], sort_keys=True)
     digest = hashlib.sha256(text.encode()).hexdigest()[:10]
     words = "-".join(str(v) for v in treatment.as_dict().values() if not isinstance(v, dict))
     readable = "".join(c if c.isalnum() or c in "-." else "_" for c in words)[:60]
     return f"{readable}-seed{seed}-{digest}"
+
+
+def _chosen(part: Any, without: str = "") -> dict[str, Any]:
+    """The settings of a dataclass that are not at their defaults."""
+    return {
+        each.name: getattr(part, each.name)
+        for each in fields(part)
+        if each.name != without and getattr(part, each.name) != each.default
+    }
 
 
 def _keywords(kind: Any, plain: Any, what: str) -> dict[str, Any]:

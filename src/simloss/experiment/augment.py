@@ -8,7 +8,8 @@ from torch import Tensor
 def crop_and_flip(images: Tensor, *, padding: int = 4, generator: torch.Generator) -> Tensor:
     """Shift each image by up to `padding` pixels, black moving in, and mirror half of them.
 
-    One gather for the batch, (N, C, H, W) of any dtype: no loop over images, no new memory format.
+    (N, C, H, W) of any dtype, quickest in the channels-last format, in which the result always is:
+    there a batch is one selection of pixels, without a loop over images.
 
     Example:
         >>> images = torch.arange(18, dtype=torch.uint8).reshape(1, 2, 3, 3)
@@ -16,13 +17,12 @@ def crop_and_flip(images: Tensor, *, padding: int = 4, generator: torch.Generato
         torch.Size([1, 2, 3, 3])
     """
     count, channels, height, width = images.shape
-    device = images.device
-    shift = torch.randint(2 * padding + 1, (2, count, 1), generator=generator)
+    top, left = torch.randint(2 * padding + 1, (2, count, 1), generator=generator)
     mirror = torch.rand(count, 1, generator=generator) < 0.5
-    rows = torch.arange(height) + shift[0]  # (N, H)
+    padded = F.pad(images.permute(0, 2, 3, 1), (0, 0, *(padding,) * 4))  # (N, H', W', C)
+    rows = torch.arange(height) + top + torch.arange(count).unsqueeze(1) * padded.shape[1]  # (N, H)
     columns = torch.arange(width).expand(count, -1)
-    columns = torch.where(mirror, width - 1 - columns, columns) + shift[1]  # (N, W)
-    padded = F.pad(images, (padding,) * 4).flatten(2)  # (N, C, H' W')
-    index = rows.unsqueeze(2) * (width + 2 * padding) + columns.unsqueeze(1)  # (N, H, W)
-    index = index.reshape(count, 1, -1).expand(-1, channels, -1).to(device)
-    return padded.gather(2, index).reshape(images.shape)
+    columns = torch.where(mirror, width - 1 - columns, columns) + left  # (N, W)
+    pixels = rows.unsqueeze(2) * padded.shape[2] + columns.unsqueeze(1)  # (N, H, W)
+    chosen = padded.reshape(-1, channels).index_select(0, pixels.flatten().to(images.device))
+    return chosen.view(count, height, width, channels).permute(0, 3, 1, 2)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from ..data import Dataset
+from ..data import Dataset, rows
 from ..data.split import PARTS, split
 from ..data.standardize import Standardizer
 from .config import SplitConfig
@@ -43,7 +43,7 @@ def parts_of(dataset: Dataset, indices: dict[str, Tensor]) -> dict[str, Part]:
     ready = Ready(Standardizer.fit(dataset.inputs, indices["train"]), images)
     made = {}
     for name in PARTS:
-        inputs = dataset.inputs[indices[name]]
+        inputs = rows(dataset.inputs, indices[name])
         if images:
             inputs = inputs.contiguous(memory_format=torch.channels_last)
         made[name] = Part(inputs, dataset.labels[indices[name]], ready)

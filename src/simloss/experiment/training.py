@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from .. import metrics
+from ..data import rows
 from .augment import crop_and_flip
 from .config import TrainingConfig
 from .measure import Judge
@@ -148,7 +149,7 @@ def _epoch(
     order = torch.randperm(len(part), generator=generator)
     losses = []
     for some in order.split(config.batch_size):
-        batch = part.inputs[some]
+        batch = rows(part.inputs, some)
         if config.augment:
             batch = crop_and_flip(batch, generator=generator)
         x, y = part.ready(batch.to(device)), part.labels[some].to(device)
@@ -177,7 +178,7 @@ def logits_of(net: nn.Module, part: Part, precision: str = "float32") -> Tensor:
     device = next(net.parameters()).device
     found = []
     for some in torch.arange(len(part)).split(_EVALUATION_BATCH):
-        x = part.ready(part.inputs[some].to(device))
+        x = part.ready(rows(part.inputs, some).to(device))
         with torch.autocast(device.type, torch.bfloat16, enabled=precision == "bfloat16"):
             found.append(net(x).float().cpu())
     return torch.cat(found)

@@ -1,0 +1,72 @@
+"""How much of an epoch is not the net: `python -m benchmarks.epoch_share TASK PATH`.
+
+TASK is utkface or cifar100. Everything but forward, backward, optimizer step and the forward passes
+of evaluation counts as overhead: choosing and standardising batches, augmentation, metrics, early
+stopping.
+"""
+
+import argparse
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import torch
+
+from simloss.experiment import cell, training
+from simloss.experiment.measure import Judge
+from simloss.experiment.parts import indices_of, parts_of
+from simloss.experiment.presets import reproduction
+
+SPENT: dict[str, float] = {}
+
+
+def timed(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """`function`, its time added up under `name`."""
+
+    def call(*arguments: Any, **options: Any) -> Any:
+        start = time.perf_counter()
+        try:
+            return function(*arguments, **options)
+        finally:
+            SPENT[name] = SPENT.get(name, 0.0) + time.perf_counter() - start
+
+    return call
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("task", choices=("utkface", "cifar100"))
+    parser.add_argument("path")
+    parser.add_argument("--epochs", type=int, default=3)
+    options = parser.parse_args()
+    config = reproduction(options.task, options.path, epochs=options.epochs)
+    dataset = cell.dataset_of(config)
+    parts = parts_of(dataset, indices_of(dataset, config.split, 0))
+    net = cell.fresh_net(config, dataset, 0)
+    loss = config.treatments[-2].loss_for(dataset)
+    net.forward = timed("forward", net.forward)  # type: ignore[method-assign]
+    loss.forward = timed("loss", loss.forward)  # type: ignore[method-assign]
+    torch.Tensor.backward = timed("backward", torch.Tensor.backward)  # type: ignore[method-assign]
+    torch.optim.Adam.step = timed("step", torch.optim.Adam.step)  # type: ignore[method-assign]
+    judge = Judge.of(dataset, config.metrics)
+    start = time.perf_counter()
+    training.train(
+        net,
+        loss,
+        parts["train"],
+        parts["validation"],
+        judge,
+        config.rules,
+        replace(config.training, patience=options.epochs),
+        0,
+    )
+    total = time.perf_counter() - start
+    for name, seconds in SPENT.items():
+        print(f"{name:9s}{seconds / options.epochs:8.2f} s an epoch {seconds / total:7.1%}")
+    rest = total - sum(SPENT.values())
+    print(f"{'the rest':9s}{rest / options.epochs:8.2f} s an epoch {rest / total:7.1%}")
+
+
+if __name__ == "__main__":
+    main()

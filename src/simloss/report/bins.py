@@ -17,10 +17,12 @@ class Bins:
     Attributes:
         starts: the first class of each bin, (K).
         labels: "12", or "12–15" for several.
+        firsts: "12" in either case, for the marks of an axis.
     """
 
     starts: NDArray[np.int64]
     labels: list[str]
+    firsts: list[str]
 
     @classmethod
     def of(cls, classes: Classes, most: int) -> "Bins":
@@ -31,7 +33,7 @@ class Bins:
             classes.names[a] if b - a == 1 else f"{classes.names[a]}–{classes.names[b - 1]}"
             for a, b in pairwise(edges)
         ]
-        return cls(edges[:-1], labels)
+        return cls(edges[:-1], labels, [classes.names[a] for a in edges[:-1]])
 
     def columns(self, array: Floats) -> Floats:
         """Sums over the last axis, (..., C) -> (..., K)."""
@@ -40,14 +42,6 @@ class Bins:
     def both(self, array: Floats) -> Floats:
         """Sums over both axes, (C, C) -> (K, K)."""
         return np.add.reduceat(self.columns(array), self.starts, axis=0)
-
-    def __len__(self) -> int:
-        return len(self.starts)
-
-    @property
-    def are_classes(self) -> bool:
-        """Whether each bin is one class."""
-        return all(np.diff(self.starts) == 1)
 
 
 def most_common(shares: Floats, most: int) -> NDArray[np.int64]:

@@ -115,6 +115,7 @@ class Distributions:
         return {
             "ordered": self.classes.is_ordered,
             "labels": labels,
+            "marks": names if self.bins is None else [cut(name, 40) for name in self.bins.firsts],
             "classes": [names[i] for i in at],
             "target": (
                 [int(i) for i in at]

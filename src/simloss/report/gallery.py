@@ -12,7 +12,7 @@ from .distributions import Distributions, fitting
 from .figures.calibration import calibration
 from .figures.confusion import Mistake, confusion, costliest
 from .figures.parameter import against_parameter, on_one_scale, parameters
-from .figures.style import BLACK, DASHES, PALETTE, Figure, colour
+from .figures.style import PALETTE, Figure, colour, dash
 from .figures.summary import summary
 from .figures.tradeoff import tradeoff
 from .figures.training import training
@@ -135,22 +135,17 @@ class _Curves:
 
     def _styled(self, group: dict[str, Any]) -> list[dict[str, Any]]:
         known = [row for row in group["rows"] if id(row) in self.places]
-        others = [row for row in known if not row.is_baseline]
-        styled = []
-        for row in known:
-            place = others.index(row) if not row.is_baseline else 0
-            shade = colour(self.run.results, row)
-            if group["by_value"] and not row.is_baseline:
-                shade = _BY_VALUE[place % len(_BY_VALUE)]
-            dash = "dash" if row.is_baseline else DASHES[place % len(DASHES)]
-            styled.append(
-                {
-                    "curve": self.places[id(row)],
-                    "colour": BLACK if row.is_baseline else shade,
-                    "dash": dash,
-                }
-            )
-        return styled
+        shades = iter(_BY_VALUE)
+        return [
+            {
+                "curve": self.places[id(row)],
+                "colour": next(shades)
+                if group["by_value"] and not row.is_baseline
+                else colour(self.run.results, row),
+                "dash": dash(self.run.results, row),
+            }
+            for row in known
+        ]
 
 
 def _distributions(run: Run, best: list[Row], groups: list[dict[str, Any]]) -> _Curves:

@@ -14,20 +14,11 @@ from .results import Row
 from .run import Run
 from .tables import Entry, Line, Table, caption
 from .verdict import Verdict
-from .words import answered_by, change, cut
+from .words import answered_by, change, cut, noun, unit
 
 # Rows of a family that a table on the page shows; the files beside it hold all.
 _MOST_ROWS = 25
 _MOST_FAILURES = 200
-
-
-_AGAIN = """\
-from pathlib import Path
-from simloss.experiment.config import Config
-from simloss.experiment.grid import run
-from simloss.experiment.store import RunFolder
-
-run(Config.load(Path("config.yaml")), RunFolder(Path("again")))"""
 
 
 def page(run: Run) -> str:
@@ -120,17 +111,19 @@ def _head(run: Run) -> dict[str, Any]:
         "made_with": f"Made with {', '.join(run.versions)}; {took} of training in all."
         if run.versions
         else "",
-        "again": _AGAIN,
         "failures": _failures(run),
     }
 
 
 def _failures(run: Run) -> list[str]:
-    every = [
-        f"{cut(row.label, 60)}, seed {seed}: {cut(error, 300)}"
-        for row in run.results.rows
-        for seed, error in sorted(row.failures.items())
-    ]
+    every = []
+    for row in run.results.rows:
+        by_error: dict[str, list[str]] = {}
+        for seed, error in sorted(row.failures.items()):
+            by_error.setdefault(error, []).append(str(seed))
+        for error, seeds in by_error.items():
+            which = f"seed{'s' * (len(seeds) != 1)} {cut(', '.join(seeds), 60)}"
+            every.append(f"{cut(row.label, 60)}, {which}: {cut(error, 300)}")
     more = len(every) - _MOST_FAILURES
     return every[:_MOST_FAILURES] + ([f"and {more:,} more, see table.md"] if more > 0 else [])
 
@@ -161,10 +154,18 @@ def _overview(verdict: Verdict) -> dict[str, Any]:
     p_column = ["p"] if verdict.can_tell else []
     return {
         "finding_columns": [results.metric.label, "change", *p_column, *labels],
+        "measured": _measured(verdict),
         "finding_groups": list(groups.items()),
         "can_tell": verdict.can_tell,
         "has_bars": results.baseline is not None and len(results.baseline.cells) > 1,
     }
+
+
+def _measured(verdict: Verdict) -> str:
+    """The title of the first figure: "Mean error on test data, in years"."""
+    title = noun(verdict.results.metric).removeprefix("the ")
+    measured = unit(verdict.results.metric, verdict.results)
+    return f"{title[0].upper()}{title[1:]} on test data" + (f", in {measured}" if measured else "")
 
 
 def _tables(verdict: Verdict) -> dict[str, Any]:

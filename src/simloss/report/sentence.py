@@ -74,8 +74,8 @@ def _no_difference(results: Results, finding: Finding) -> str:
     clear = "significantly worse" if finding.is_worse else "no clear difference"
     facts = f"{p_text(comparison.adjusted_p_value)}, {runs(comparison.runs)}"
     return (
-        f"{noun(results.metric)} is {after} with it ({finding.row.label}) and {before}"
-        f"{_unit(results)} without, {clear} ({facts})"
+        f"{noun(results.metric)} is {after}{_unit(results)} with it ({finding.row.label}) and "
+        f"{before} without, {clear} ({facts})"
     )
 
 

@@ -35,7 +35,7 @@ def _line(verdict: "Verdict", finding: Finding, names: list[str]) -> list[str]:
     if finding.comparison:
         each = finding.comparison
         changed = change(verdict.results.metric, each.baseline, each.treatment)
-        p = f"{each.adjusted_p_value:.2g}{each.mark}" if verdict.can_tell else ""
+        p = f"{each.adjusted_p_value:.2g} {each.mark or ' '}" if verdict.can_tell else ""
     mark = "→" if is_best else ""
     return [mark, finding.row.label, finding.rule, values[0], changed, p, *values[1:]]
 

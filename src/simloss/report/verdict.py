@@ -183,5 +183,8 @@ def _price(results: Results, best: Recommendation | None) -> str | None:
         before, after = (row.mean("test", best.rule, metric.name) for row in rows)
         if metric.name != results.metric.name and not math.isnan(before + after):
             shown = numbers(metric, before, after)
-            parts.append(f"{metric.label} from {shown[0]} to {shown[1]}")
+            if shown[0] != shown[1]:
+                parts.append(f"{metric.label} from {shown[0]} to {shown[1]}")
+    if not parts:
+        return None
     return f"With it, against cross entropy under the same decision: {listed(parts)}."

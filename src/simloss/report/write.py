@@ -20,8 +20,11 @@ def report(folder: Path, out: Path | None = None) -> Path:
     Returns:
         The path of report.html.
     """
-    run = Run.read(Path(folder))
-    target = Path(out) if out is not None else Path(folder)
+    return write(Run.read(Path(folder)), Path(folder) if out is None else Path(out))
+
+
+def write(run: Run, target: Path) -> Path:
+    """The same of a run already read."""
     try:
         target.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -4,7 +4,7 @@ import numpy as np
 
 from ..outputs import Floats
 from ..results import Results, Row
-from .style import DASHES, GREY, SYMBOLS, Figure, axis, colour, layout, plain, rounded
+from .style import GREY, SYMBOLS, Figure, axis, colour, dash, layout, plain, rounded
 
 # A bin with fewer test examples says nothing.
 _FEWEST = 10
@@ -40,7 +40,7 @@ def _line(results: Results, row: Row, bins: Floats, place: int) -> Figure:
         "name": plain(row.label, 32),
         "x": rounded((confidence / counts)[known]),
         "y": rounded((right / counts)[known]),
-        "line": {"color": colour(results, row), "width": 2, "dash": DASHES[place % len(DASHES)]},
+        "line": {"color": colour(results, row), "width": 2, "dash": dash(results, row)},
         "marker": {"symbol": SYMBOLS[place % len(SYMBOLS)], "size": 7},
         "text": [f"{int(count):,} examples" for count in examples[known]],
         "hovertemplate": "sure %{x:.0%}, right %{y:.0%}<br>%{text}<extra></extra>",

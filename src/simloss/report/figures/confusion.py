@@ -41,10 +41,11 @@ def confusion(classes: Classes, counts: Floats) -> Figure:
     """
     if classes.is_ordered:
         bins = Bins.of(classes, _MOST_BINS)
-        labels, counts = bins.labels, bins.both(counts)
+        labels, marks, counts = bins.labels, bins.firsts, bins.both(counts)
     else:
         places = _most_confused(counts, classes)
-        labels, counts = [classes.names[i] for i in places], counts[np.ix_(places, places)]
+        labels = marks = [classes.names[i] for i in places]
+        counts = counts[np.ix_(places, places)]
     shares = 100 * counts / np.maximum(counts.sum(1, keepdims=True), 1)
     heat = {
         "type": "heatmap",
@@ -55,7 +56,7 @@ def confusion(classes: Classes, counts: Floats) -> Figure:
         "colorbar": {"title": {"text": "%"}, "thickness": 10, "len": 0.9},
         "hovertemplate": "%{customdata}<br>%{z:.1f} % of its examples<extra></extra>",
     }
-    return heat_map(heat, labels)
+    return heat_map(heat, labels, marks)
 
 
 def _most_confused(counts: Floats, classes: Classes) -> NDArray[np.int64]:

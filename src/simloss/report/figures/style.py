@@ -13,7 +13,7 @@ BLACK = "#222222"
 GREY = "#8a8a8a"
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7A5195", "#8C6D31")
 SYMBOLS = ("circle", "square", "triangle-up", "cross", "star", "hexagon", "pentagon", "hourglass")
-DASHES = ("solid", "dot", "dashdot", "longdash")
+_DASHES = ("solid", "dot", "dashdot")
 SCALE = [[0.0, "#ffffff"], [0.25, "#cfe3f1"], [0.6, "#5aa0cc"], [1.0, "#003f6b"]]
 _GRID = "#e7e7e7"
 _NAME_LENGTH = 22
@@ -31,6 +31,12 @@ def colours(results: Results) -> dict[str, str]:
 
 def colour(results: Results, row: Row) -> str:
     return BLACK if row.is_baseline else colours(results)[row.family]
+
+
+def dash(results: Results, row: Row) -> str:
+    """Cross entropy is dashed; families differ in more than their colour."""
+    families = list(results.families())
+    return "dash" if row.is_baseline else _DASHES[families.index(row.family) % len(_DASHES)]
 
 
 def axis(title: str, **more: Any) -> dict[str, Any]:
@@ -70,9 +76,9 @@ def ticks(names: list[str], most: int = 12) -> dict[str, Any]:
     return {"tickvals": places, "ticktext": [plain(names[i], 16) for i in places]}
 
 
-def heat_map(trace: Figure, labels: list[str]) -> Figure:
+def heat_map(trace: Figure, labels: list[str], marks: list[str] | None = None) -> Figure:
     """A square of true class by answer; the page puts the names into what hovering shows."""
-    square = {"showgrid": False, "constrain": "domain", **ticks(labels)}
+    square = {"showgrid": False, "constrain": "domain", **ticks(marks or labels)}
     x = axis("answered", **square)
     y = axis("true class", autorange="reversed", scaleanchor="x", **square)
     names = [plain(label, 40) for label in labels]

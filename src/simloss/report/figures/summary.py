@@ -5,7 +5,7 @@ import math
 from ..findings import Finding
 from ..intervals import intervals
 from ..verdict import Verdict
-from ..words import answered_by, noun, unit
+from ..words import answered_by
 from .style import GREY, Figure, axis, colour, layout, plain
 
 _RULE_SYMBOLS = ("circle", "diamond", "square", "triangle-up")
@@ -24,19 +24,16 @@ def summary(verdict: Verdict) -> Figure | None:
             for i, rule in enumerate(results.rules)
         ),
     ]
-    title = noun(results.metric).removeprefix("the ")
-    measured = unit(results.metric, results)
-    percent = {"tickformat": ".1%"} if results.metric.percent else {}
-    x = axis(f"{title}, test" + (f" ({measured})" if measured else ""), **percent)
+    x = axis("", **({"tickformat": ".1%"} if results.metric.percent else {}))
     places = list(range(len(families)))
     y = axis(
         "",
         tickvals=places,
-        ticktext=[plain(family, 20) for family in families],
+        ticktext=[plain(family, 26) for family in families],
         range=[len(families) - 0.5, -0.5],
         showgrid=False,
     )
-    return {"data": data, "layout": layout(x, y, height=120 + 44 * len(families))}
+    return {"data": data, "layout": layout(x, y, height=100 + 44 * len(families))}
 
 
 def _value(verdict: Verdict, finding: Finding) -> float:
@@ -76,7 +73,7 @@ def _marks(verdict: Verdict, rule: str, families: list[str], symbol: str) -> Fig
     return {
         "type": "scatter",
         "mode": "markers",
-        "name": answered_by(rule),
+        "name": f"answer: {answered_by(rule)}",
         "x": values,
         "y": [families.index(each.row.family) for each in found],
         "marker": {

@@ -94,7 +94,7 @@ def _legend(verdict: Verdict) -> list[Figure]:
         {
             "type": "scatter",
             "mode": "markers",
-            "name": answered_by(rule),
+            "name": f"answer: {answered_by(rule)}",
             "x": [None],
             "y": [None],
             "marker": _marker(i, GREY, 9),

@@ -5,7 +5,7 @@ from typing import Any
 
 from ... import metrics
 from ..results import Results, Row
-from .style import DASHES, Figure, axis, colour, layout, plain, rounded
+from .style import Figure, axis, colour, dash, layout, plain, rounded
 
 History = list[dict[str, Any]]
 
@@ -17,7 +17,7 @@ def training(results: Results, histories: list[tuple[Row, list[History]]]) -> Fi
     """One line a treatment; None where no history is recorded."""
     metric = metrics.find(results.config.training.stop_on)
     rule = results.rules[0]
-    lines = [_line(results, row, known, rule, i) for i, (row, known) in enumerate(histories)]
+    lines = [_line(results, row, known, rule) for row, known in histories]
     lines = [line for line in lines if line["x"]]
     if not lines:
         return None
@@ -34,7 +34,7 @@ def _interesting(lines: list[Figure]) -> list[float]:
     return [min(known) - margin, max(known) + margin]
 
 
-def _line(results: Results, row: Row, histories: list[History], rule: str, place: int) -> Figure:
+def _line(results: Results, row: Row, histories: list[History], rule: str) -> Figure:
     curves = [_values(history, rule) for history in histories if history]
     # Beyond the length of half of them, the mean would be that of a few long runs.
     lengths = sorted(len(curve) for curve in curves)
@@ -47,7 +47,7 @@ def _line(results: Results, row: Row, histories: list[History], rule: str, place
         "name": plain(row.label, 32),
         "x": [i + 1 for i in epochs],
         "y": rounded(means),
-        "line": {"color": colour(results, row), "width": 2, "dash": DASHES[place % len(DASHES)]},
+        "line": {"color": colour(results, row), "width": 2, "dash": dash(results, row)},
         "hovertemplate": "epoch %{x}: %{y:.4g}<extra>%{fullData.name}</extra>",
     }
 

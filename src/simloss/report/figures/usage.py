@@ -10,7 +10,7 @@ from .style import BLACK, GREY, SCALE, SYMBOLS, Figure, axis, colours, layout, p
 
 Shares = list[tuple[Row, Floats]]
 
-_MOST_COLUMNS = 150
+_MOST_COLUMNS = 100
 # A class counts as used if it is at least one answer in a thousand.
 USED = 0.001
 
@@ -47,7 +47,9 @@ def effective_numbers(results: Results, shares: Shares, truth: Floats) -> Figure
             data.append(_across("cross entropy", effective_count(share), values, BLACK, "dash"))
     data.append(_across("true classes", effective_count(truth), values, GREY, "dot"))
     y = axis("classes in use", rangemode="tozero")
-    return {"data": data, "layout": layout(axis(", ".join(symbols)), y, height=340)}
+    known = sorted(set(values))
+    x = axis(", ".join(symbols), **({"tickvals": known} if len(known) <= 10 else {}))
+    return {"data": data, "layout": layout(x, y, height=300)}
 
 
 def _across(name: str, number: float, values: list[float], colour: str, dash: str) -> Figure:
@@ -71,12 +73,12 @@ def strips(classes: Classes, shares: Shares, truth: Floats) -> Figure:
     """One strip a treatment: how often each class is answered; the true shares on top."""
     if classes.is_ordered:
         bins = Bins.of(classes, _MOST_COLUMNS)
-        labels = bins.labels
+        labels, marks = bins.labels, bins.firsts
         strips = [bins.columns(share) for share in [truth, *(share for _, share in shares)]]
     else:
         mean = np.mean([truth, *(share for _, share in shares)], axis=0)
         places = most_common(mean, _MOST_COLUMNS)
-        labels = [classes.names[i] for i in places]
+        labels = marks = [classes.names[i] for i in places]
         strips = [share[places] for share in [truth, *(share for _, share in shares)]]
     names = ["truth", *(plain(_name(row), 22) for row, _ in shares)]
     used = [int((share >= USED).sum()) for share in [truth, *(share for _, share in shares)]]
@@ -86,6 +88,7 @@ def strips(classes: Classes, shares: Shares, truth: Floats) -> Figure:
         "z": [rounded(100 * strip, 3) for strip in strips],
         "y": list(range(len(rows))),
         "zmin": 0,
+        "zmax": 100 * float(max(strip.max() for strip in strips)),
         "colorscale": SCALE,
         "ygap": 3,
         "colorbar": {"title": {"text": "% of answers"}, "thickness": 10, "len": 0.9},
@@ -99,7 +102,7 @@ def strips(classes: Classes, shares: Shares, truth: Floats) -> Figure:
         range=[len(rows) - 0.5, -0.5],
         showgrid=False,
     )
-    x = axis("class", showgrid=False, **ticks(labels, 10))
+    x = axis("class", showgrid=False, **ticks(marks, 10))
     return {"data": [heat], "layout": layout(x, y, height=110 + 30 * len(rows))}
 
 

@@ -25,6 +25,7 @@
         x.ticktext = x.ticktext.filter((_, i) => i % 2 === 0);
         x.tickvals = x.tickvals.filter((_, i) => i % 2 === 0);
       }
+      if (layout.yaxis.scaleanchor) layout.height = Math.min(layout.height, place.clientWidth + 30);
       data.forEach((trace) => { if (trace.type === "heatmap") trace.showscale = false; });
     }
     Plotly.react(place, data, layout, settings);
@@ -67,7 +68,7 @@
     const shown = () =>
       outputs.groups[group.value].curves.map((line) => ({ ...line, ...outputs.curves[line.curve] }));
     const everyTick = (labels) => {
-      const step = Math.ceil(labels.length / 10);
+      const step = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000].find((each) => labels.length / each <= 10) ?? labels.length;
       const places = labels.map((_, i) => i).filter((i) => i % step === 0);
       return { tickvals: places, ticktext: places.map((i) => plain(labels[i], 14)) };
     };
@@ -103,7 +104,8 @@
       const annotations = mark === undefined ? [] : [
         { x: mark, yref: "paper", y: 1, text: "true class", showarrow: false, xanchor: mark > labels.length / 2 ? "right" : "left", yanchor: "top", bgcolor: "rgba(255,255,255,.75)" },
       ];
-      draw(place, { data, layout: layout({ ...everyTick(labels), showgrid: false }, { tickformat: ".0~%", rangemode: "tozero" }, { shapes, annotations }) });
+      const range = [-0.5, labels.length - 0.5];
+      draw(place, { data, layout: layout({ ...everyTick(outputs.marks), range, showgrid: false }, { tickformat: ".2~%", rangemode: "tozero" }, { shapes, annotations }) });
     };
 
     /** Dots a class, for classes without an order: the classes that matter most, from the top. */
@@ -118,7 +120,7 @@
       }));
       if (back) data.unshift({ type: "bar", orientation: "h", name: "true distribution", x: best.map((j) => back[j]), y, marker: { color: "#dcdcdc" }, hovertemplate: "%{x:.2%}<extra>truth</extra>" });
       const text = best.map((j) => (j === mark ? "▸ " : "") + plain(labels[j], 18));
-      draw(place, { data, layout: layout({ tickformat: ".0~%", rangemode: "tozero" }, { tickvals: y, ticktext: text, range: [best.length - 0.5, -0.5] }) });
+      draw(place, { data, layout: layout({ tickformat: ".2~%", rangemode: "tozero" }, { tickvals: y, ticktext: text, range: [best.length - 0.5, -0.5] }) });
     };
 
     const most = (lists) => lists[0].map((_, i) => Math.max(...lists.map((list) => list[i])));

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 _VERBS = {
     "compare": "Train with and without similarity, and say whether it helps.",
     "reproduce": "Rerun an experiment of the paper.",
+    "report": "Say what a run found: a verdict, tables, a page of figures.",
     "similarity": "Say what you know about your classes, and see what it means.",
     "run": "Run the experiment that a config.yaml describes.",
     "train": "Train one net and save it.",
@@ -50,7 +51,7 @@ def main(arguments: list[str] | None = None) -> None:
     except ImportError:
         _fail("the command line needs its extra packages: pip install 'simloss[cli]'.")
     try:
-        app()(arguments, exit_on_error=False, print_error=False)
+        app()(arguments, exit_on_error=False, print_error=False, result_action="return_value")
     except BrokenPipeError:  # the reader, `head` say, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except (CycloptsError, ValueError, TypeError, OSError, ModuleNotFoundError) as error:

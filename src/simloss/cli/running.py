@@ -13,6 +13,7 @@ from typing import Any
 from ..experiment.cell import dataset_of
 from ..experiment.config import Config
 from ..experiment.grid import cells_of, run
+from ..experiment.parts import indices_of
 from ..experiment.progress import progress_for
 from ..experiment.store import RunFolder
 
@@ -38,8 +39,10 @@ def run_and_report(
 ) -> None:
     """Run what is missing, then print the verdict and write the report."""
     folder = folder_for(config, out)
-    # What is wrong with the data or a similarity is said before a folder is made.
+    # What is wrong with the data, a split or a similarity is said before a folder is made.
     dataset = dataset_of(config)
+    for seed in config.seeds:
+        indices_of(dataset, config.split, seed)
     for treatment in config.treatments:
         treatment.similarity_for(dataset)
     with _stopped_politely(config, folder):

@@ -165,3 +165,12 @@ def test_a_missing_scipy_is_said_in_one_sentence(monkeypatch):
     monkeypatch.setitem(sys.modules, "scipy.stats", None)
     with pytest.raises(ModuleNotFoundError, match=r"needs scipy.*pip install 'simloss\[cli\]'"):
         paired_comparison([1, 2], [2, 3], higher_is_better=True)
+
+
+def test_a_remembered_p_is_that_of_its_own_ranks():
+    """The same sizes with another sum, and the same sum with other ties, in turn."""
+    for _ in range(2):
+        assert p_value(np.array([1.0, 2, 3, 4, 5, 6])) == loop_p([1, 2, 3, 4, 5, 6])
+        assert p_value(np.array([-1.0, 2, 3, 4, 5, 6])) == loop_p([-1, 2, 3, 4, 5, 6])
+        assert p_value(np.array([1.0, 1, 3, 4, 5, 6])) == loop_p([1, 1, 3, 4, 5, 6])
+        assert p_value(np.array([6.0, 5, 4, 3, 2, 1])) == loop_p([6, 5, 4, 3, 2, 1])

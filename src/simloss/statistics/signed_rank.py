@@ -62,6 +62,21 @@ def p_value(better: Array) -> float:
     differing = better[better != 0]
     if not len(differing):
         return 1.0
+    if 1 << len(differing) > PATTERNS:  # drawn patterns: p depends on the order of the runs too
+        return _wilcoxon(differing)
+    ranks = signed_ranks(differing)
+    key = (*np.sort(np.abs(ranks)).tolist(), abs(float(ranks.sum())))
+    if key not in _known_p:
+        _known_p[key] = _wilcoxon(differing)
+    return _known_p[key]
+
+
+# The ranks and the size of their signed sum -> p, which depends on nothing else. A table of
+# thousands of comparisons meets the same few again and again.
+_known_p: dict[tuple[float, ...], float] = {}
+
+
+def _wilcoxon(differing: Array) -> float:
     stats = _checks.installed("scipy.stats", "cli")
     has_ties = len(np.unique(np.abs(differing))) < len(differing)
     if has_ties:  # scipy's exact table knows none

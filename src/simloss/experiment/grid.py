@@ -98,15 +98,18 @@ def _results(
             yield _work(config, cells, beats, None)
         return
     from joblib import Parallel, delayed
+    from joblib.parallel import get_active_backend
 
     with _backend(cluster):
-        parallel = Parallel(
-            n_jobs=-1 if cluster else workers,
-            return_as="generator_unordered",
-            batch_size=1,
-            pre_dispatch="all" if cluster else "2*n_jobs",
-        )
-        yield from parallel(delayed(_work)(config, cells, beats, 1) for cells in tasks)
+        jobs = [delayed(_work)(config, cells, beats, 1) for cells in tasks]
+        processes = -1 if cluster else workers
+        if get_active_backend()[0].supports_return_generator:
+            dispatch = "all" if cluster else "2*n_jobs"
+            as_they_come = {"return_as": "generator_unordered", "pre_dispatch": dispatch}
+            yield from Parallel(processes, batch_size=1, **as_they_come)(jobs)
+        else:  # Ray's: a wave at a time, so that what is done is recorded before the next
+            for wave in range(0, len(jobs), workers):
+                yield from Parallel(processes, batch_size=1)(jobs[wave : wave + workers])
 
 
 @contextmanager

@@ -28,6 +28,10 @@ format: .venv/check.stamp  ## mend format and lint
 bench: .venv/test.stamp  ## time and memory against plain cross entropy
 	$(BIN)/python -m benchmarks
 
+docs: .venv/docs.stamp  ## the documentation site, without a single warning
+	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going docs docs/_build
+	@echo "Documentation: docs/_build/index.html"
+
 .venv/base.stamp: $(GROUND)
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip --disable-pip-version-check install --quiet --upgrade pip
@@ -44,6 +48,10 @@ bench: .venv/test.stamp  ## time and memory against plain cross entropy
 
 .venv/check.stamp: .venv/test.stamp
 	$(PIP) --group check
+	touch $@
+
+.venv/docs.stamp: .venv/demo.stamp
+	$(PIP) --group docs
 	touch $@
 
 clean:  ## remove the environment and every cache

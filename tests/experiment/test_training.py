@@ -6,6 +6,7 @@ from torch import nn
 
 from simloss.data import abalone
 from simloss.experiment import cell as cell_module
+from simloss.experiment import checkpoint
 from simloss.experiment.cell import derived_seed, fresh_net, run_cell
 from simloss.experiment.config import TrainingConfig
 from simloss.experiment.measure import Judge, output_summary
@@ -130,6 +131,40 @@ def test_a_loss_that_is_not_finite_is_recorded_not_raised(monkeypatch):
     assert record["status"] == "failed"
     assert "the loss became nan in epoch 2, batch 4" in record["error"]
     assert sidecar is None
+
+
+class Interrupted(Exception):
+    pass
+
+
+def test_an_interrupted_run_goes_on_and_ends_the_same(tmp_path, monkeypatch):
+    monkeypatch.setattr(checkpoint.Checkpoint.__init__, "__defaults__", (None, 0.0))
+    config = replace(CONFIG, training=replace(CONFIG.training, epochs=9, patience=3))
+    treatment = Treatment("simloss", "order", 0.6)
+    whole, sidecar = run_cell(config, treatment, 0)
+    seen = []
+
+    def interrupt(line):
+        seen.append(line["epoch"])
+        if len(seen) in (3, 5):
+            raise Interrupted
+
+    for _ in range(2):
+        with pytest.raises(Interrupted):
+            run_cell(config, treatment, 0, interrupt, tmp_path)
+    (saved,) = tmp_path.iterdir()
+    again, same = run_cell(config, treatment, 0, interrupt, tmp_path)
+    assert times_aside(again) == times_aside(whole)
+    assert all((sidecar[name] == same[name]).all() for name in sidecar)
+    assert seen[:6] == [1, 2, 3, 3, 4, 4]  # what came after the last state is trained again
+    assert not saved.exists()
+
+
+def test_a_damaged_checkpoint_is_as_good_as_none(tmp_path):
+    path = tmp_path / "state.pt"
+    for content in (b"", b"not a checkpoint", b"\x80\x04."):
+        path.write_bytes(content)
+        assert checkpoint.Checkpoint(path).load() is None
 
 
 def test_images_train_with_augmentation_and_bfloat16():

@@ -4,6 +4,7 @@ import hashlib
 import platform
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -12,6 +13,7 @@ from torch import nn
 from .. import __version__
 from ..data import Dataset
 from . import sources
+from .checkpoint import Checkpoint
 from .config import Config, cell_id
 from .measure import Judge, output_summary, temperature_of
 from .models import model
@@ -42,9 +44,18 @@ def fresh_net(config: Config, dataset: Dataset, seed: int) -> nn.Module:
 
 
 def run_cell(
-    config: Config, treatment: Treatment, seed: int, on_epoch: OnEpoch = lambda line: None
+    config: Config,
+    treatment: Treatment,
+    seed: int,
+    on_epoch: OnEpoch = lambda line: None,
+    unfinished: Path | None = None,
 ) -> tuple[dict[str, Any], Arrays | None]:
-    """Train and measure one cell; a loss that is not finite makes a record that says so."""
+    """Train and measure one cell; a loss that is not finite makes a record that says so.
+
+    `unfinished` is a folder where a long run leaves its state, to go on from if it is interrupted.
+    """
+    name = cell_id(config, treatment, seed)
+    checkpoint = Checkpoint(unfinished / f"{name}.pt" if unfinished else None)
     dataset = dataset_of(config)
     parts = parts_of(dataset, indices_of(dataset, config.split, seed))
     judge = Judge.of(dataset, config.metrics)
@@ -60,11 +71,14 @@ def run_cell(
             config.training,
             derived_seed(seed, "order"),
             on_epoch,
+            checkpoint,
         )
     except NotFiniteError as error:
         return failed(config, treatment, seed, str(error)), None
     outcome.seconds["total"] = time.perf_counter() - started
-    return measured(config, treatment, seed, net, outcome, parts, judge)
+    finished = measured(config, treatment, seed, net, outcome, parts, judge)
+    checkpoint.remove()
+    return finished
 
 
 def head(config: Config, treatment: Treatment, seed: int, status: str) -> dict[str, Any]:

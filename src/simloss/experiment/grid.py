@@ -1,6 +1,7 @@
 """Treatments x seeds: every cell once, in any number of processes, through any interruption."""
 
 import json
+import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -142,7 +143,7 @@ def _work(config: Config, cells: list[Cell], beats: Path, threads: int | None) -
     if len(cells) == 1:
         treatment, seed = cells[0]
         with _heartbeat(beats, f"{treatment.label}, seed {seed}") as on_epoch:
-            return [run_cell(config, treatment, seed, on_epoch)]
+            return [run_cell(config, treatment, seed, on_epoch, beats.parent / "unfinished")]
     with _heartbeat(beats, f"{len(cells)} nets together") as on_epoch:
         return run_cells_together(config, cells, on_epoch)
 
@@ -150,7 +151,7 @@ def _work(config: Config, cells: list[Cell], beats: Path, threads: int | None) -
 @contextmanager
 def _heartbeat(folder: Path, label: str) -> Iterator[OnEpoch]:
     """A small file that says how far a worker is; whoever shows progress reads it."""
-    path = folder / f"{time.time_ns():x}.json"
+    path = folder / f"{time.time_ns():x}-{os.getpid()}.json"
 
     def beat(line: dict[str, Any]) -> None:
         # Only a hint: where it cannot be written (another machine), nothing is lost.

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from .. import metrics
 from ..data import rows
 from .augment import crop_and_flip
+from .checkpoint import Checkpoint
 from .config import TrainingConfig
 from .measure import Judge
 
@@ -95,12 +96,15 @@ def train(
     config: TrainingConfig,
     seed: int,
     on_epoch: Callable[[dict[str, Any]], None] = lambda epoch: None,
+    checkpoint: Checkpoint | None = None,
 ) -> Outcome:
     """Train until the validation metric has not improved for `patience` epochs.
 
     The order of the examples and the augmentation depend on `seed` alone, so that treatments with
-    the same seed see the same batches.
+    the same seed see the same batches. A run that goes on from a checkpoint ends with the same
+    numbers as one that was never interrupted.
     """
+    checkpoint = checkpoint or Checkpoint()
     device = device_of(config.device)
     net, loss = net.to(device), loss.to(device)
     if training.inputs.ndim == 4:
@@ -111,7 +115,14 @@ def train(
     stopping = EarlyStopping(kept_rules, config.stop_on, config.patience)
     outcome = Outcome()
     started = time.perf_counter()
-    for epoch in range(1, config.epochs + 1):
+    if found := checkpoint.load():
+        net.load_state_dict(found["net"])
+        optimizer.load_state_dict(found["optimizer"])
+        generator.set_state(found["generator"])
+        stopping.best = found["best"]
+        outcome = Outcome(**found["outcome"])
+        started -= outcome.seconds["train"]
+    for epoch in range(len(outcome.history) + 1, config.epochs + 1):
         mean_loss = _epoch(net, loss, optimizer, training, config, generator, epoch)
         truth = validation.labels
         p = logits_of(net, validation, config.precision).softmax(-1)
@@ -127,6 +138,16 @@ def train(
         on_epoch(line)
         if stopping.is_over(epoch):
             break
+        outcome.seconds["train"] = time.perf_counter() - started
+        checkpoint.save_if_due(
+            lambda: {
+                "net": net.state_dict(),
+                "optimizer": optimizer.state_dict(),
+                "generator": generator.get_state(),
+                "best": stopping.best,
+                "outcome": vars(outcome),
+            }
+        )
     for rule in rules[len(kept_rules) :]:
         outcome.states[rule] = outcome.states["argmax"]
         outcome.best_epoch[rule] = outcome.best_epoch["argmax"]

@@ -6,7 +6,7 @@ outside ``torch.compile`` and ``torch.func``. They never make a device wait.
 """
 
 import difflib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Sized
 from importlib import import_module
 from typing import Any
 
@@ -125,10 +125,15 @@ def index(name: str, value: Any, count: int) -> int:
     return whole
 
 
+def not_empty(name: str, values: Sized) -> None:
+    """At least one."""
+    if len(values) == 0:
+        raise ValueError(f"`{name}` must not be empty.")
+
+
 def distinct(name: str, values: Sequence[Any]) -> None:
     """Nothing twice, and not nothing."""
-    if not values:
-        raise ValueError(f"`{name}` must not be empty.")
+    not_empty(name, values)
     seen: set[Any] = set()
     for value in values:
         if value in seen:
@@ -339,11 +344,14 @@ def target_is_index(input: Tensor, target: Tensor) -> bool:
     return True
 
 
-def target_range(target: Tensor, num_classes: int, ignore_index: int) -> None:
-    """Indices in [0, C), or `ignore_index`."""
-    if not values_can_be_read(target):
-        return
+def target_range(target: Tensor, num_classes: int, ignore_index: int) -> bool:
+    """Indices in [0, C), or `ignore_index`; returns whether it is known that none is the latter."""
+    if not values_can_be_read(target) or target.numel() == 0:
+        return False
     target = target.detach()
+    low, high = (int(end) for end in target.aminmax())  # the quick way to see that all is well
+    if 0 <= low and high < num_classes:
+        return not low <= ignore_index <= high
     wrong = ((target < 0) | (target >= num_classes)) & (target != ignore_index)
     if bool(wrong.any()):
         at = tuple(int(i) for i in wrong.nonzero()[0])
@@ -351,6 +359,16 @@ def target_range(target: Tensor, num_classes: int, ignore_index: int) -> None:
         raise ValueError(
             f"`target` must be in [0, {num_classes}) or equal to ignore_index={ignore_index}, "
             f"but got {int(target[at])}{where}."
+        )
+    return False
+
+
+def no_ignored_class(ignore_index: int) -> None:
+    """No class to ignore where the target is class probabilities."""
+    if ignore_index >= 0:
+        raise ValueError(
+            f"`ignore_index` must be negative with class probabilities as `target`, "
+            f"as in torch, but got {ignore_index}; give such examples probabilities 0 instead."
         )
 
 

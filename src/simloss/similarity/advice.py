@@ -136,7 +136,8 @@ def _rows(found: "Diagnosis") -> Iterator[tuple[str, str]]:
         yield "effective classes", f"{found.effective_classes:.2f} of {count:,} under the prior"
     yield "mean similarity", f"{found.mean_similarity:.3g} off the diagonal"
     yield "nearest pairs", _nearest(found)
-    yield "SimLoss's best answer", f"names {found.answered:.3g} classes on average"
+    plural = "" if found.answered == 1 else "es"
+    yield "SimLoss's best answer", f"names {found.answered:.3g} class{plural} on average"
     yield "vanishing classes", _vanishing(found)
     yield "entries above 0", f"{100 * found.density:.3g} %"
     whole = _bytes(4 * found.similarity.num_classes**2)
@@ -163,9 +164,8 @@ def _triangle(found: "Diagnosis") -> str:
 
 
 def _nearest(found: "Diagnosis") -> str:
-    closest = sorted(
-        zip(found.nearest_similarity, found.looked_at, found.nearest, strict=True), reverse=True
-    )
+    each = zip(found.nearest_similarity, found.looked_at, found.nearest, strict=True)
+    closest = sorted(each, key=lambda one: (-one[0], one[1:]))
     seen: set[frozenset[int]] = set()
     parts = []
     for similarity, a, b in closest:

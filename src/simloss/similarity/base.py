@@ -104,7 +104,7 @@ class Similarity(ABC):
         return rows
 
     def log_rows(self, target: Tensor, dtype: torch.dtype) -> Tensor:
-        """The logarithm of those rows, (*, C); minus infinity where S is 0."""
+        """The logarithm of those rows, (..., C); minus infinity where S is 0."""
         return self.rows(target, dtype).log()
 
     def columns(self, target: Any, dtype: torch.dtype | None = None) -> Tensor:

@@ -19,6 +19,8 @@ _SEEDS = 16
 # The classes a posterior is cut to, where there are more than twice as many.
 _NEIGHBOURS = 64
 _MOST_PAIRS = 1000
+# The classes among which a counterexample is looked for.
+_SEARCHED = 128
 
 
 @dataclass(frozen=True)
@@ -36,7 +38,8 @@ class Diagnosis:
         worst_triangle: (i, j, k) such that S_ij S_jk exceeds S_ik most, if any does.
         proper: whether the proper loss is proper: True if S is symmetric, positive definite and
             the triangle holds (sampling, no proof), False if a counterexample was found, else None.
-        improper_at: the counterexample, a posterior (C) that is not the loss's optimum.
+        improper_at: the counterexample, a posterior (C) that is not its own best answer.
+        better_answer: and one that is better, (C).
         effective_classes: the number of distinct classes under the prior (Leinster and Cobbold,
             order 1), exp(-sum p log S p); None for kind "probability".
         nearest: for each class looked at, the class most like it.
@@ -62,6 +65,7 @@ class Diagnosis:
     worst_triangle: tuple[int, int, int] | None
     proper: bool | None
     improper_at: Tensor | None
+    better_answer: Tensor | None
     effective_classes: float | None
     nearest: tuple[int, ...]
     nearest_similarity: tuple[float, ...]
@@ -185,17 +189,19 @@ def _of_part(whole: Similarity, part: Tensor, close: Tensor) -> dict[str, Any]:
         "worst_triangle": None,
         "proper": None,
         "improper_at": None,
+        "better_answer": None,
     }
     if whole.kind == "similarity":
         triples, _ = properness.triangle_violations(part)
-        at = properness.improper_posterior(part[:256, :256], triples[(triples < 256).all(1)])
+        few = min(len(part), _SEARCHED)
+        found_one = properness.counterexample(part[:few, :few], triples[(triples < few).all(1)])
         found["triangle"] = len(triples) == 0
         if len(triples):
             found["worst_triangle"] = tuple(close[triples[0]].tolist())
-        if at is not None:
-            whole_p = torch.zeros(whole.num_classes, dtype=torch.float64)
-            found["improper_at"] = whole_p.index_put((close[: len(at)],), at)
-            found["proper"] = False
+        if found_one is not None:
+            nothing = torch.zeros(whole.num_classes, dtype=torch.float64)
+            p, q = (nothing.index_put((close[:few],), each) for each in found_one)
+            found |= {"proper": False, "improper_at": p, "better_answer": q}
         elif symmetric and definite and len(triples) == 0:
             found["proper"] = True
     return found

@@ -1,6 +1,5 @@
 """Classes that are nodes of a graph: a road net, a knowledge graph."""
 
-import csv
 from collections.abc import Iterable, Sequence
 from os import PathLike
 from typing import Any
@@ -10,6 +9,7 @@ import torch
 
 from .. import _checks
 from .base import Similarity
+from .csv_lines import read_lines
 from .matrix import DenseSimilarity
 
 Edges = dict[tuple[str, str], float]
@@ -49,7 +49,8 @@ def graph(
     source = "`edges`"
     if isinstance(edges, (str, PathLike)):
         source = str(edges)
-        edges = _edges_of_csv(edges, header)
+        lines = read_lines(edges)
+        edges = lines[1:] if header else lines
     lengths = _lengths(edges, source)
     nodes = list(dict.fromkeys(node for edge in lengths for node in edge))
     names = _checks.class_names([*nodes] if classes is None else classes, len(classes or nodes))
@@ -63,12 +64,6 @@ def graph(
     shortest = _shortest(lengths, place, at, directed)
     matrix = torch.from_numpy(np.exp(-shortest / temperature)).fill_diagonal_(1)
     return DenseSimilarity(len(names), {"matrix": matrix}, names=names)
-
-
-def _edges_of_csv(path: str | PathLike[str], header: bool) -> list[list[str]]:
-    with open(path, encoding="utf-8-sig", newline="") as file:
-        lines = [line for line in csv.reader(file) if any(line)]
-    return lines[1:] if header else lines
 
 
 def _lengths(edges: Iterable[Sequence[Any]], source: str) -> Edges:

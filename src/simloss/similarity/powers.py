@@ -17,7 +17,7 @@ class PowerSimilarity(Similarity):
         """The exponents, whole numbers, (*, C)."""
 
     def log_rows(self, target: Tensor, dtype: torch.dtype) -> Tensor:
-        """distance * log r, exact also where the power itself would underflow."""
+        """Distances times log r, exact also where the power itself would underflow."""
         distance = self._distance(target)  # (*, C)
         log_r = self.tensors["r"].to(self._wide()).log()
         # 0 times log 0 is not a number, but 0^0 is 1.

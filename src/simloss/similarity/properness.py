@@ -7,7 +7,7 @@ from .._checks import ROUNDING
 
 _GRID = 12
 _WORST = 20
-_RANDOM = 60
+_RANDOM = 10
 
 
 def smallest_eigenvalue(s: Tensor) -> float:
@@ -33,26 +33,32 @@ def triangle_violations(s: Tensor) -> tuple[Tensor, Tensor]:
     return torch.stack([i, middle[i, k], k], 1), excess[i, k]
 
 
-def improper_posterior(s: Tensor, triples: Tensor) -> Tensor | None:
-    r"""A posterior p (C) at which :math:`F(p) = \sum p \log (S p)` is not convex, if one is found.
+def counterexample(s: Tensor, triples: Tensor) -> tuple[Tensor, Tensor] | None:
+    r"""A posterior p and an answer q with which the proper loss does better than with p, (C) each.
 
-    There the proper loss has a better answer than p. Looked for on the faces of the triples that
-    break the triangle inequality, and at random; to find none proves nothing.
+    There are some just where :math:`F(p) = \sum p \log (S p)` is not convex, because the expected
+    loss of q exceeds that of p by :math:`F(p) - F(q) - \nabla F(q)^T (p - q)`. Looked for on the
+    faces of the triples that break the triangle inequality, and at random; to find none proves
+    nothing.
     """
     for triple in triples[:_WORST]:
         corner = triple.unique()
         if len(corner) == 3:
             found = _bent_down(s[corner][:, corner], _face_points())
             if found is not None:
-                return torch.zeros(len(s), dtype=s.dtype).index_put((corner,), found)
+                nothing = torch.zeros(len(s), dtype=s.dtype)
+                p, q = (nothing.index_put((corner,), each) for each in found)
+                return p, q
+    return _bent_down(s, _random_points(len(s)))
+
+
+def _random_points(size: int) -> Tensor:
+    """From nearly all on one class to nearly all alike, (G, C)."""
     generator = torch.Generator().manual_seed(0)
-    for concentration in (0.05, 0.3, 1.0):
-        uniform = torch.rand(_RANDOM // 3, len(s), dtype=s.dtype, generator=generator)
-        points = uniform.pow(1 / concentration) + 1e-9
-        found = _bent_down(s, points / points.sum(1, keepdim=True))
-        if found is not None:
-            return found
-    return None
+    uniform = torch.rand(3 * _RANDOM, size, dtype=torch.float64, generator=generator)
+    concentration = torch.tensor([0.05, 0.3, 1.0], dtype=torch.float64).repeat(_RANDOM)
+    points = uniform.pow(1 / concentration.unsqueeze(1)) + 1e-4
+    return points / points.sum(1, keepdim=True)
 
 
 def _face_points() -> Tensor:
@@ -63,18 +69,40 @@ def _face_points() -> Tensor:
     return torch.stack([a, b, 1 - a - b], 1)[inside]
 
 
-def _bent_down(s: Tensor, points: Tensor) -> Tensor | None:
-    """The first of the points at which F curves downwards along the simplex, if any."""
+def _bent_down(s: Tensor, points: Tensor) -> tuple[Tensor, Tensor] | None:
+    """The clearest counterexample along where F curves down most at each of the points (G, C)."""
     size = len(s)
     basis = torch.linalg.qr(torch.eye(size, dtype=s.dtype) - 1 / size).Q[:, : size - 1]
-    for p in points:
-        curvature = torch.linalg.eigvalsh(basis.T @ _hessian(s, p) @ basis)[0]
-        if float(curvature) < -1e-8:
-            return p
-    return None
+    _, ways = torch.linalg.eigh(basis.T @ _hessians(s, points) @ basis)
+    way = ways[:, :, 0] @ basis.T  # (G, C)
+    answers = points.unsqueeze(1)  # (G, 1, C)
+    posteriors = torch.cat([_along(points, way), _along(points, -way)], 1)  # (G, 16, C)
+    slope = ((posteriors - answers) * _gradient(s, answers)).sum(-1)
+    gain = _f(s, answers) + slope - _f(s, posteriors)  # (G, 16), of q in place of p
+    best = int(gain.argmax())
+    if float(gain.flatten()[best]) < 1e-10:
+        return None
+    return posteriors.flatten(0, 1)[best], points[best // posteriors.shape[1]]
 
 
-def _hessian(s: Tensor, p: Tensor) -> Tensor:
-    a = s @ p
-    first = s / a.unsqueeze(1)
-    return first + first.T - s.T @ ((p / a.square()).unsqueeze(1) * s)
+def _along(points: Tensor, way: Tensor) -> Tensor:
+    """From each point towards the boundary of the simplex, (G, 8, C)."""
+    reach = torch.where(way < 0, -points / way, float("inf")).amin(1, keepdim=True)  # (G, 1)
+    shares = 0.9 * 0.5 ** torch.arange(8, dtype=points.dtype).unsqueeze(1)  # (8, 1)
+    return points.unsqueeze(1) + shares * (reach * way).unsqueeze(1)
+
+
+def _f(s: Tensor, p: Tensor) -> Tensor:
+    return (p * (p @ s.T).log()).sum(-1)
+
+
+def _gradient(s: Tensor, p: Tensor) -> Tensor:
+    a = p @ s.T
+    return a.log() + (p / a) @ s
+
+
+def _hessians(s: Tensor, p: Tensor) -> Tensor:
+    """Second derivatives of F at each point, (G, C, C)."""
+    a = p @ s.T  # (G, C)
+    first = s / a.unsqueeze(2)
+    return first + first.mT - s.T @ ((p / a.square()).unsqueeze(2) * s)

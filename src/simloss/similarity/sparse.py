@@ -10,6 +10,9 @@ from .. import _checks
 from .base import Similarity
 from .matrix import as_similarity
 
+# Rows that are looked at together: 64 MB. The C library maps and unmaps blocks of more than 32 MB,
+# where many smaller ones, with the entries kept in between, would let the heap grow and grow.
+_CHUNK_ENTRIES = 1 << 24
 # Entries beyond which a matrix is no longer sparse in any useful sense: 2.4 GB.
 _MOST_ENTRIES = 200_000_000
 
@@ -108,8 +111,13 @@ def sparse(similarity: Any, *, top_k: int | None = None) -> Similarity:
     _checks.of_kind_similarity("similarity", whole.kind)
     if top_k is not None:
         top_k = _checks.class_count("top_k", top_k)
-    rows = ((some, whole.rows(some)) for some in whole._chunks())
+    rows = ((some, whole.rows(some)) for some in chunks(whole.num_classes))
     return from_rows(rows, whole.num_classes, top_k, whole.names)
+
+
+def chunks(num_classes: int) -> tuple[Tensor, ...]:
+    """All classes, in parts whose rows can be held at once."""
+    return torch.arange(num_classes).split(max(1, _CHUNK_ENTRIES // num_classes))
 
 
 def from_rows(

@@ -1,6 +1,7 @@
 """A similarity as a table that opens in a spreadsheet and can be edited by hand."""
 
 import csv
+from os import PathLike
 from pathlib import Path
 
 import torch
@@ -8,6 +9,7 @@ from torch import Tensor
 
 from .. import _checks
 from .base import Similarity
+from .csv_lines import equally_long, is_number, numbers, read_lines
 from .matrix import matrix
 
 _UNNAMED = ", unnamed"  # in the corner: the names are only numbers
@@ -27,32 +29,31 @@ def write_csv(similarity: Similarity, path: Path) -> None:
 
 
 def read_csv(path: Path) -> Similarity:
-    """A table with names, or just the numbers."""
-    with open(path, encoding="utf-8-sig", newline="") as file:
-        try:
-            lines = [line for line in csv.reader(file) if any(cell.strip() for cell in line)]
-        except (UnicodeDecodeError, csv.Error):
-            raise ValueError(f"{path} must be a CSV file in UTF-8, but is not.") from None
-    if not lines:
-        raise ValueError(f"{path} must hold a similarity, but it is empty.")
-    for number, line in enumerate(lines, 1):
-        if len(line) != len(lines[0]):
-            raise ValueError(
-                f"{path} must have equally many cells in each line, but line {number} has "
-                f"{len(line)} where line 1 has {len(lines[0])}."
-            )
-    corner = lines[0][0].strip()
-    if _is_number(corner):
-        return matrix(_numbers(path, lines, 0))
+    """A similarity from a table with names, or from just the numbers."""
+    corner, names, values = read_table(path)
     kind = "probability" if corner.startswith("probability") else "similarity"
+    return matrix(values, None if corner.endswith(_UNNAMED) else names, kind=kind)
+
+
+def read_table(path: str | PathLike[str]) -> tuple[str, tuple[str, ...] | None, Tensor]:
+    """What stands in the corner, the class names if there are any, and the numbers."""
+    lines = read_lines(path)
+    equally_long(path, lines)
+    if len(lines[0]) == 1 and ";" in lines[0][0]:
+        raise ValueError(
+            f"{path} must have commas between its cells and points in its numbers, "
+            f"but has semicolons."
+        )
+    corner = lines[0][0].strip()
+    if is_number(corner):
+        return "", None, numbers(path, lines, (0, 0))
     columns = [name.strip() for name in lines[0][1:]]
-    rows = [line[0].strip() for line in lines[1:]]
-    _same_names(path, rows, columns)
-    names = None if corner.endswith(_UNNAMED) else _checks.class_names(columns, len(columns))
-    return matrix(_numbers(path, [line[1:] for line in lines[1:]], 1), names, kind=kind)
+    _same_names(path, [line[0].strip() for line in lines[1:]], columns)
+    names = _checks.class_names(columns, len(columns))
+    return corner, names, numbers(path, [line[1:] for line in lines[1:]], (1, 1))
 
 
-def _same_names(path: Path, rows: list[str], columns: list[str]) -> None:
+def _same_names(path: str | PathLike[str], rows: list[str], columns: list[str]) -> None:
     if len(rows) != len(columns):
         raise ValueError(
             f"{path} must have one line for each class in its first line, {len(columns)}, "
@@ -64,23 +65,3 @@ def _same_names(path: Path, rows: list[str], columns: list[str]) -> None:
                 f"{path} must have the same names in its first column as in its first line, "
                 f"in the same order, but line {number} begins with {row!r} and not {column!r}."
             )
-
-
-def _numbers(path: Path, cells: list[list[str]], shift: int) -> Tensor:
-    values = []
-    for number, line in enumerate(cells, 1 + shift):
-        for place, cell in enumerate(line, 1 + shift):
-            if not _is_number(cell):
-                raise ValueError(
-                    f"{path} must hold numbers, but got {cell!r} in line {number}, cell {place}."
-                )
-        values.append([float(cell) for cell in line])
-    return torch.tensor(values, dtype=torch.float64)
-
-
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True

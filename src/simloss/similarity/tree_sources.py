@@ -4,10 +4,11 @@ A node of a parent map is its name; a node of a path is the path down to it, bec
 may stand in several places.
 """
 
-import csv
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from os import PathLike
 from typing import Any
+
+from .csv_lines import equally_long, read_lines
 
 _ROOT = "root"
 Path = tuple[str, ...]
@@ -63,22 +64,12 @@ def paths_of_superclasses(names: Sequence[str], superclasses: Sequence[str]) -> 
 
 def paths_of_csv(path: str | PathLike[str], header: bool, separator: str) -> list[Path]:
     """One path a line, in one column or one column a level."""
-    with open(path, encoding="utf-8-sig", newline="") as file:
-        lines = [(n, line) for n, line in enumerate(csv.reader(file), 1) if any(line)]
+    lines = read_lines(path)
+    equally_long(path, lines, "; leave a cell empty where a branch has no such level")
     lines = lines[1:] if header else lines
-    if not lines:
-        raise ValueError(f"{path} must hold one class a line, but it is empty.")
-    first_number, first = lines[0]
-    for number, line in lines:
-        if len(line) != len(first):
-            raise ValueError(
-                f"{path} must have equally many cells in each line, but line {number} has "
-                f"{len(line)} where line {first_number} has {len(first)}; leave a cell empty where "
-                f"a branch has no such level."
-            )
-    if len(first) == 1:
-        return [_split(line[0], separator) for _, line in lines]
-    return [tuple(cell.strip() for cell in line if cell.strip()) for _, line in lines]
+    if lines and len(lines[0]) == 1:
+        return [_split(line[0], separator) for line in lines]
+    return [tuple(cell.strip() for cell in line if cell.strip()) for line in lines]
 
 
 def _split(path: str, separator: str) -> Path:

@@ -12,7 +12,7 @@ from .base import Similarity
 from .matrix import DenseSimilarity
 from .wordnet_database import Synset, WordNet
 
-MEASURES = ("path", "wu-palmer")
+MEASURES = ("wu-palmer", "path")
 Matrix = np.ndarray[Any, np.dtype[np.float64]]
 _FAR = 1e6  # further than any two nouns are
 
@@ -36,7 +36,7 @@ def wordnet(
     names: Sequence[str],
     temperature: float = 1.0,
     *,
-    measure: str = "path",
+    measure: str = "wu-palmer",
     choose: Mapping[str, int | str] | None = None,
     folder: str | PathLike[str] | None = None,
 ) -> Similarity:
@@ -44,9 +44,11 @@ def wordnet(
 
     .. math:: S_{ij} = \exp(-d_{ij} / \mathrm{temperature})
 
-    with the distance "path", the fewest steps from i up to a common more general meaning and down
-    to j, or "wu-palmer", :math:`-\log \frac{2 n_a}{n_a + s_i + n_a + s_j}` at the common meaning a
-    where it is smallest: n the number of meanings on the shortest way from the top, s the steps up.
+    with the distance "wu-palmer", :math:`-\log \frac{2 n_a}{2 n_a + s_i + s_j}`, at the common more
+    general meaning a where it is smallest: n the number of meanings on the shortest way from the
+    top, s the steps up to a; temperature 1 gives the similarity of Wu and Palmer. Or with "path",
+    the fewest steps from i up to a common meaning and down to j, which wants a temperature of
+    several steps.
 
     A name with several meanings gets the most frequent one; `S.notes` lists those names with what
     was taken, and `choose` overrides it. What WordNet does not know is refused.
@@ -54,12 +56,13 @@ def wordnet(
     Args:
         names: class names, nouns; "_" and space are the same.
         temperature: the larger, the more alike.
-        measure: "path" or "wu-palmer".
+        measure: "wu-palmer" or "path".
         choose: name -> what is meant: the offset of a meaning, as :func:`senses` lists it, or
             another word for it, of which the most frequent meaning is taken.
         folder: a folder with index.noun and data.noun (Debian: wordnet-base, /usr/share/wordnet).
     """
     names = _checks.class_names(names, len(names)) or ()
+    _checks.not_empty("names", names)
     temperature = _checks.positive("temperature", temperature)
     measure = _checks.choice("measure", measure, MEASURES)
     database = WordNet(folder)

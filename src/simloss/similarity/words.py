@@ -59,7 +59,7 @@ def words(
     """
     names = _checks.class_names(names, len(names)) or ()
     _checks.choice("missing", missing, ("error", "drop"))
-    _checks.class_count("the number of `names`", len(names))
+    _checks.not_empty("names", names)
     is_source = hasattr(vectors, "key_to_index") or isinstance(vectors, dict)
     notes: list[str] = []
     if callable(vectors) and not is_source:

@@ -1,0 +1,422 @@
+"""`simloss similarity KIND`: build a similarity, see what it means, keep it."""
+# ruff: noqa: D417  (`answer` stands for the options that all kinds have in common)
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from cyclopts import App, Parameter
+
+if TYPE_CHECKING:
+    from ..similarity import Similarity
+
+similarity = App(
+    name="similarity",
+    help="Say what you know about your classes, and see what it means.",
+)
+
+
+@Parameter(name="*")
+@dataclass
+class Answer:
+    """What to do with the similarity.
+
+    Attributes
+    ----------
+    out
+        Write the similarity: .csv opens in a spreadsheet; .npz and .safetensors are compact.
+    figure
+        Write an interactive heat map, an .html file that works offline.
+    clustered
+        In the heat map, put classes that are alike next to each other.
+    top_k
+        Keep only so many other classes in each row.
+    prior
+        A CSV file that says how frequent each class is: one number a line, or name and number.
+    uncertainty
+        How unsure a classifier will be, in steps to the next class; for the vanishing classes.
+    """
+
+    out: Path | None = None
+    figure: Path | None = None
+    clustered: bool = False
+    top_k: int | None = None
+    prior: Path | None = None
+    uncertainty: float = 1.0
+
+
+@similarity.command
+def order(*, classes: int, r: float, answer: Answer | None = None) -> None:
+    """Classes in an order: r^|i - j|.
+
+    Parameters
+    ----------
+    classes
+        The number of classes.
+    r
+        The reduction factor, in [0, 1).
+    """
+    from ..similarity import order as build
+
+    _answer(build(classes, r), answer)
+
+
+@similarity.command
+def circular(*, classes: int, r: float, answer: Answer | None = None) -> None:
+    """Classes in a circle, such as hours: r^(steps round the circle).
+
+    Parameters
+    ----------
+    classes
+        The number of classes.
+    r
+        The reduction factor, in [0, 1).
+    """
+    from ..similarity import circular as build
+
+    _answer(build(classes, r), answer)
+
+
+@similarity.command
+def values(*positions: float, scale: float, answer: Answer | None = None) -> None:
+    """Classes at numbers: exp(-|a - b| / scale).
+
+    Parameters
+    ----------
+    positions
+        One number a class, such as 0 18 65.
+    scale
+        The distance at which the similarity has fallen to 1/e.
+    """
+    from ..similarity import values as build
+
+    _answer(build(positions, scale), answer)
+
+
+@similarity.command
+def words(
+    *names: str,
+    names_from: Path | None = None,
+    lower_bound: float = 0.0,
+    kernel: Literal["cosine", "angle"] = "cosine",
+    temperature: float = 1.0,
+    vectors: Path | None = None,
+    missing: Literal["error", "drop"] = "error",
+    answer: Answer | None = None,
+) -> None:
+    """Class names by what the words mean, from the shipped word vectors or others.
+
+    Parameters
+    ----------
+    names
+        The class names, such as rose violet truck.
+    names_from
+        A file with one class name a line, instead.
+    lower_bound
+        What is less similar, in [0, 1), counts as not similar at all.
+    kernel
+        cosine as in the paper, or angle, which keeps the proper loss proper.
+    temperature
+        Of the angle kernel; the larger, the more alike.
+    vectors
+        Other word vectors: word2vec, GloVe or fastText text, or word2vec .bin, plain or .gz.
+    missing
+        Refuse a name without a vector, or drop its class.
+    """
+    from ..similarity import words as build
+
+    made = build(
+        _names(names, names_from),
+        lower_bound,
+        kernel,
+        vectors,
+        missing,
+        temperature=temperature,
+    )
+    _answer(made, answer)
+
+
+@similarity.command
+def tree(
+    paths: Path,
+    /,
+    *,
+    temperature: float = 1.0,
+    measure: Literal["height", "path", "wu-palmer"] = "height",
+    separator: str = "/",
+    header: bool = False,
+    answer: Answer | None = None,
+) -> None:
+    """Classes in a tree, one a line of a CSV file: exp(-distance / temperature).
+
+    Parameters
+    ----------
+    paths
+        The file: one column of paths (animal/bird/robin), or one column a level, the class last.
+    temperature
+        The larger, the more alike.
+    measure
+        The height of the common ancestor, the length of the path, or that of Wu and Palmer.
+    separator
+        What stands between the names of a path.
+    header
+        The first line only names the columns.
+    """
+    from ..similarity import Tree
+    from ..similarity import tree as build
+
+    made = Tree.from_csv(paths, header=header, separator=separator)
+    _answer(build(made, temperature, measure=measure), answer)
+
+
+@similarity.command
+def graph(
+    edges: Path,
+    /,
+    *,
+    temperature: float = 1.0,
+    classes: Annotated[list[str] | None, Parameter(consume_multiple=True)] = None,
+    classes_from: Path | None = None,
+    directed: bool = False,
+    header: bool = False,
+    answer: Answer | None = None,
+) -> None:
+    """Classes in a graph: exp(-shortest way / temperature).
+
+    Parameters
+    ----------
+    edges
+        A CSV file with two nodes and perhaps a length a line.
+    temperature
+        The length at which the similarity has fallen to 1/e.
+    classes
+        The nodes that are classes, in class order; else all.
+    classes_from
+        A file with one of them a line, instead.
+    directed
+        An edge leads only from its first node to its second.
+    header
+        The first line only names the columns.
+    """
+    from ..similarity import graph as build
+
+    nodes = _names(classes or (), classes_from) if classes or classes_from else None
+    made = build(edges, temperature, classes=nodes, directed=directed, header=header)
+    _answer(made, answer)
+
+
+@similarity.command
+def wordnet(
+    *names: str,
+    names_from: Path | None = None,
+    temperature: float = 1.0,
+    measure: Literal["wu-palmer", "path"] = "wu-palmer",
+    choose: Annotated[list[str] | None, Parameter(consume_multiple=True)] = None,
+    folder: Path | None = None,
+    answer: Answer | None = None,
+) -> None:
+    """Class names by their place among the nouns of WordNet; says which names are ambiguous.
+
+    Parameters
+    ----------
+    names
+        The class names, such as rose violet truck.
+    names_from
+        A file with one class name a line, instead.
+    temperature
+        The larger, the more alike.
+    measure
+        The similarity of Wu and Palmer, or the length of the path.
+    choose
+        For an ambiguous name, what is meant: name=offset or name=word.
+    folder
+        A folder with index.noun and data.noun; else the usual places.
+    """
+    from ..similarity import wordnet as build
+
+    made = build(
+        _names(names, names_from),
+        temperature,
+        measure=measure,
+        choose=dict(_choice(each) for each in choose or ()),
+        folder=folder,
+    )
+    _answer(made, answer)
+
+
+@similarity.command
+def geo(
+    places: Path, /, *, scale_km: float, header: bool = False, answer: Answer | None = None
+) -> None:
+    """Places on Earth: exp(-great-circle distance / scale).
+
+    Parameters
+    ----------
+    places
+        A CSV file with name, latitude and longitude (in degrees) a line.
+    scale_km
+        The distance at which the similarity has fallen to 1/e.
+    header
+        The first line only names the columns.
+    """
+    from ..similarity import geo as build
+
+    names, points = _named_numbers(places, header, 2)
+    _answer(build(points, scale_km, names=names), answer)
+
+
+@similarity.command
+def embedding(
+    vectors: Path,
+    /,
+    *,
+    lower_bound: float = 0.0,
+    kernel: Literal["cosine", "angle"] = "cosine",
+    temperature: float = 1.0,
+    header: bool = False,
+    answer: Answer | None = None,
+) -> None:
+    """Classes with a vector each.
+
+    Parameters
+    ----------
+    vectors
+        A CSV file with name and numbers a line.
+    lower_bound
+        What is less similar, in [0, 1), counts as not similar at all.
+    kernel
+        cosine as in the paper, or angle, which keeps the proper loss proper.
+    temperature
+        Of the angle kernel; the larger, the more alike.
+    header
+        The first line only names the columns.
+    """
+    from ..similarity import embedding as build
+
+    names, numbers = _named_numbers(vectors, header, None)
+    _answer(build(numbers, lower_bound, kernel, names, temperature=temperature), answer)
+
+
+@similarity.command
+def cost(matrix: Path, /, *, temperature: float = 1.0, answer: Answer | None = None) -> None:
+    """A cost for taking one class for another: exp(-cost / temperature).
+
+    Parameters
+    ----------
+    matrix
+        A CSV table, row = true class, 0 on the diagonal, with or without names.
+    temperature
+        The cost at which the similarity has fallen to 1/e.
+    """
+    from ..similarity import cost as build
+    from ..similarity.spreadsheet import read_table
+
+    _, names, numbers = read_table(matrix)
+    _answer(build(numbers, temperature, names=names), answer)
+
+
+@similarity.command
+def confusion(
+    counts: Path,
+    /,
+    *,
+    kind: Literal["similarity", "probability"] = "similarity",
+    smoothing: float = 1.0,
+    answer: Answer | None = None,
+) -> None:
+    """How often one class was taken for another, by a classifier or by people.
+
+    Parameters
+    ----------
+    counts
+        A CSV table of counts, row = true class, with or without names.
+    kind
+        A symmetric similarity, or the probabilities that noisy labels need.
+    smoothing
+        What is added to every count.
+    """
+    from ..similarity import confusion as build
+    from ..similarity.spreadsheet import read_table
+
+    _, names, numbers = read_table(counts)
+    _answer(build(numbers, kind=kind, smoothing=smoothing, names=names), answer)
+
+
+@similarity.command
+def load(path: Path, /, *, answer: Answer | None = None) -> None:
+    """A similarity from a file: .csv (also made by hand), .npz or .safetensors.
+
+    Parameters
+    ----------
+    path
+        The file.
+    """
+    from ..similarity import load as read
+
+    _answer(read(path), answer)
+
+
+def _answer(made: "Similarity", answer: Answer | None) -> None:
+    """Print the diagnosis; write what was asked for."""
+    from ..similarity import sparse
+
+    answer = answer or Answer()
+    if answer.top_k is not None:
+        made = sparse(made, top_k=answer.top_k)
+    prior = None if answer.prior is None else _prior(answer.prior, made)
+    print(made.diagnose(prior, answer.uncertainty))
+    if answer.out is not None:
+        made.save(answer.out)
+        print(f"Written: {answer.out}")
+    if answer.figure is not None:
+        picture = made.figure(order="clustered" if answer.clustered else "given")
+        picture.write_html(answer.figure, include_plotlyjs=True)
+        print(f"Written: {answer.figure}")
+
+
+def _names(names: Any, file: Path | None) -> list[str]:
+    if file is None:
+        return [*names]
+    if names:
+        raise ValueError("Class names must come as arguments or from a file, but both were given.")
+    lines = file.read_text(encoding="utf-8-sig").splitlines()
+    return [line.strip() for line in lines if line.strip()]
+
+
+def _choice(text: str) -> tuple[str, int | str]:
+    name, equals, meaning = text.partition("=")
+    if not equals or not meaning:
+        raise ValueError(f"`--choose` must be name=offset or name=word, but got {text!r}.")
+    return name, int(meaning) if meaning.isdigit() else meaning
+
+
+def _named_numbers(path: Path, header: bool, count: int | None) -> tuple[list[str], Any]:
+    """The first cell of each line, and the rest as numbers."""
+    from ..similarity.csv_lines import equally_long, numbers, read_lines
+
+    lines = read_lines(path)
+    equally_long(path, lines)
+    if count is not None and len(lines[0]) != count + 1:
+        raise ValueError(
+            f"{path} must have a name and {count} numbers in each line, "
+            f"but has {len(lines[0])} cells."
+        )
+    lines = lines[1:] if header else lines
+    cells = [line[1:] for line in lines]
+    return [line[0].strip() for line in lines], numbers(path, cells, (int(header), 1))
+
+
+def _prior(path: Path, made: "Similarity") -> Any:
+    """One number a class, in class order; with names, in any order."""
+    from .. import _checks
+    from ..similarity.csv_lines import equally_long, numbers, read_lines
+
+    lines = read_lines(path)
+    equally_long(path, lines)
+    shift = len(lines[0]) - 1
+    column = numbers(path, [line[-1:] for line in lines], (0, shift))[:, 0]
+    if shift and made.names:
+        given = [line[0].strip() for line in lines]
+        place = _checks.permutation("prior", made.names, given, f"classes in {path}")
+        column = column[place]
+    return column

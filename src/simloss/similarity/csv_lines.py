@@ -1,0 +1,49 @@
+"""CSV files as cells, and cells as numbers, with errors that say where."""
+
+import csv
+from os import PathLike
+
+import torch
+from torch import Tensor
+
+
+def read_lines(path: str | PathLike[str]) -> list[list[str]]:
+    """The cells of each line that is not empty."""
+    with open(path, encoding="utf-8-sig", newline="") as file:
+        try:
+            lines = [line for line in csv.reader(file) if any(cell.strip() for cell in line)]
+        except (UnicodeDecodeError, csv.Error):
+            raise ValueError(f"{path} must be a CSV file in UTF-8, but is not.") from None
+    if not lines:
+        raise ValueError(f"{path} must hold at least one line, but it is empty.")
+    return lines
+
+
+def equally_long(path: str | PathLike[str], lines: list[list[str]], remedy: str = "") -> None:
+    """Equally many cells in each line."""
+    for number, line in enumerate(lines, 1):
+        if len(line) != len(lines[0]):
+            raise ValueError(
+                f"{path} must have equally many cells in each line, but line {number} has "
+                f"{len(line)} where line 1 has {len(lines[0])}{remedy}."
+            )
+
+
+def numbers(path: str | PathLike[str], cells: list[list[str]], shift: tuple[int, int]) -> Tensor:
+    """Cells as float64; `shift` is how many lines and cells stand before them in the file."""
+    for number, line in enumerate(cells, 1 + shift[0]):
+        for place, cell in enumerate(line, 1 + shift[1]):
+            if not is_number(cell):
+                raise ValueError(
+                    f"{path} must hold numbers, but got {cell!r} in line {number}, cell {place}."
+                )
+    return torch.tensor([[float(cell) for cell in line] for line in cells], dtype=torch.float64)
+
+
+def is_number(cell: str) -> bool:
+    """Whether a cell can be read as a number."""
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True

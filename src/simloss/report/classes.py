@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from .. import metrics
 from ..data import Dataset
 from ..experiment.config import Config
-from ..experiment.sources import SOURCES
 from ..experiment.store import RunFolder
 
 Indices = NDArray[np.int64]
@@ -60,14 +59,11 @@ class Classes:
 
 
 def classes_of(folder: RunFolder, config: Config) -> Classes | None:
-    """The classes as the folder records them, else as a shipped table has them.
+    """The classes as the folder records them.
 
-    None where neither knows them: the arrays then at least tell how many there are.
+    None where it does not: the arrays then at least tell how many there are.
     """
     about = folder.classes()
-    if about is None and config.data.path is None and config.data.source in SOURCES:
-        known = SOURCES[config.data.source](**config.data.options)
-        return Classes(known.class_names, known.superclasses, is_ordered(config))
     if about is None:
         return None
     superclasses = about.get("superclasses")

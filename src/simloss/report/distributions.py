@@ -19,7 +19,7 @@ from .results import Row
 from .words import cut
 
 # Numbers in the page; two bytes each, a third more in base64.
-BUDGET = 450_000
+BUDGET = 400_000
 _MOST_BINS = 100
 _MOST_ANSWERS = 20
 _DIGITS = 65535

@@ -1,7 +1,6 @@
 """The paper's table: parameters down, validation and test across, best in bold, marks."""
 
 import math
-import statistics as plain_statistics
 from dataclasses import dataclass
 
 from .. import metrics
@@ -88,7 +87,8 @@ def _best(results: Results, rule: str, metric: Metric) -> Row | None:
 def _entry(values: BySeed, *, is_best: bool = False, mark: str = "", p: float = math.nan) -> Entry:
     known = list(values.values())
     mean = math.fsum(known) / len(known) if known else math.nan
-    spread = plain_statistics.stdev(known) if len(known) > 1 else math.nan
+    squares = math.fsum((value - mean) ** 2 for value in known)
+    spread = math.sqrt(squares / (len(known) - 1)) if len(known) > 1 else math.nan
     return Entry(mean, spread, mark, p, is_best)
 
 

@@ -6,6 +6,7 @@ from ... import metrics
 from ...metrics import Metric
 from ..intervals import intervals
 from ..results import Row
+from ..selection import points_of_families
 from ..verdict import Verdict
 from .style import BLACK, SYMBOLS, Figure, axis, colours, layout, plain, rounded
 
@@ -26,7 +27,7 @@ def against_parameter(verdict: Verdict, symbol: str, rule: str, name: str) -> Fi
     results, metric = verdict.results, metrics.find(name)
     lines = []
     colour_of = colours(results)
-    for i, (family, rows) in enumerate(results.families().items()):
+    for i, (family, rows) in enumerate(points_of_families(results, verdict.findings).items()):
         with_value = [row for row in rows if row.value is not None and row.symbol == symbol]
         ordered = sorted(with_value, key=lambda row: row.value or 0.0)
         if ordered:

@@ -5,6 +5,7 @@ import math
 from ... import metrics
 from ...metrics import Metric
 from ..results import Row
+from ..selection import points_of_families
 from ..verdict import Verdict
 from ..words import answered_by
 from .style import BLACK, GREY, Figure, axis, colours, layout, plain, rounded
@@ -17,17 +18,22 @@ def tradeoff(verdict: Verdict) -> Figure | None:
     """Accuracy (or what else there is) against the metric that counts; None for a single metric."""
     results = verdict.results
     across, up = results.metric, _other(verdict)
-    groups = [[row for row in results.done if row.is_baseline], *results.families().values()]
-    data, points = [], []
-    for rows in (rows for rows in groups if rows):
-        for i, rule in enumerate(results.rules):
-            line = _line(verdict, rows, rule, across, up, i)
-            data.append(line)
-            points += list(zip(line["x"], line["y"], strict=True))
-    known = [(x, y) for x, y in points if x is not None and y is not None]
+    points = [
+        (row.mean("test", rule, across.name), row.mean("test", rule, up.name))
+        for row in results.done
+        for rule in results.rules
+    ]
+    known = [point for point in points if not math.isnan(sum(point))]
     if not known:
         return None
-    data = [_front(known, across, up), *data, *_legend(verdict)]
+    base = [[results.baseline]] if results.baseline else []
+    groups = [*base, *points_of_families(results, verdict.findings).values()]
+    lines = [
+        _line(verdict, rows, rule, across, up, i)
+        for rows in groups
+        for i, rule in enumerate(results.rules)
+    ]
+    data = [_front(known, across, up), *lines, *_legend(verdict)]
     return {"data": data, "layout": layout(_axis(across), _axis(up), height=460)}
 
 
@@ -79,8 +85,8 @@ def _front(points: list[Point], across: Metric, up: Metric) -> Figure:
         "type": "scatter",
         "mode": "lines",
         "name": "best trade-offs",
-        "x": [x for x, _ in front],
-        "y": [y for _, y in front],
+        "x": rounded([x for x, _ in front], 5),
+        "y": rounded([y for _, y in front], 5),
         "line": {"color": GREY, "width": 8},
         "opacity": 0.25,
         "hoverinfo": "skip",

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from .decision import decide as decide
     from .decision import decide_node as decide_node
     from .decision import expected_cost as expected_cost
+    from .integrations.sklearn import SimLossClassifier as SimLossClassifier
     from .loss import ProperSimLoss as ProperSimLoss
     from .loss import SimLoss as SimLoss
     from .loss import SoftTargetLoss as SoftTargetLoss
@@ -32,6 +33,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "ProperSimLoss": ".loss",
     "SimLoss": ".loss",
+    "SimLossClassifier": ".integrations.sklearn",
     "Similarity": ".similarity",
     "SoftTargetLoss": ".loss",
     "Tree": ".similarity",

@@ -1,0 +1,78 @@
+"""A similarity and a decision, as a user names them, for the classes of a training set."""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from .. import _checks, similarity
+from ..decision.costs import WORDS
+from ..similarity import Similarity, Tree
+from .class_order import ClassOrder
+
+SIMILARITIES = ("order", "values", "words")
+
+
+def similarity_of(
+    choice: Any, order: ClassOrder, *, r: float, lower_bound: float, temperature: float
+) -> Similarity:
+    """The similarity of the classes that have examples, in class order."""
+    if isinstance(choice, str):
+        whole = _by_word(choice, order, r, lower_bound)
+    elif isinstance(choice, Tree):
+        whole = similarity.tree(choice, temperature)
+    else:
+        whole = similarity.as_similarity(choice)
+    return _restricted(whole, _places("similarity", whole.names, whole.num_classes, order))
+
+
+def _by_word(choice: str, order: ClassOrder, r: float, lower_bound: float) -> Similarity:
+    _checks.choice("similarity", choice, SIMILARITIES)
+    if choice == "words":
+        return similarity.words(order.names, lower_bound)
+    count = len(order.labels)
+    if choice == "order" or _checks.fraction("r", r) == 0:
+        return similarity.order(count, r)
+    return similarity.values(order.numbers, -1 / math.log(r))  # r^|a - b|
+
+
+def cost_of(choice: Any, order: ClassOrder, similarity_choice: Any) -> tuple[Any, Any]:
+    """The cost and the positions with which :func:`simloss.decide` makes the answers."""
+    if isinstance(choice, str):
+        if WORDS[_checks.choice("decision", choice, tuple(WORDS))] == "zero-one":
+            return choice, None
+        by_value = isinstance(similarity_choice, str) and similarity_choice == "values"
+        positions = order.numbers if by_value else list(map(float, range(len(order.labels))))
+        return choice, [positions[at] for at in order.kept]
+    if isinstance(choice, Similarity):
+        at = _places("decision", choice.names, choice.num_classes, order)
+        return _restricted(choice, at), None
+    if isinstance(choice, Tree):
+        at = _places("decision", choice.class_names, choice.num_classes, order)
+        return choice.cost()[at][:, at], None
+    matrix = _checks.float_tensor("decision", choice)
+    _checks.square("decision", matrix)
+    at = _places("decision", None, len(matrix), order)
+    return matrix[at][:, at], None
+
+
+def _places(name: str, names: Sequence[str] | None, count: int, order: ClassOrder) -> list[int]:
+    """Where the classes with examples stand: by name, or one after the other without names."""
+    if names is None:
+        _checks.class_counts_agree(name, count, "class_order", len(order.labels))
+        return list(order.kept)
+    place = {each: at for at, each in enumerate(names)}
+    wanted = [order.names[at] for at in order.kept]
+    for each in wanted:
+        if each not in place:
+            remedy = _checks.nearest_spelling(each, names)
+            raise ValueError(
+                f"`{name}` must know every class, but {each!r} is none of its{remedy}."
+            )
+    return [place[each] for each in wanted]
+
+
+def _restricted(whole: Similarity, places: list[int]) -> Similarity:
+    """Those classes only; the similarity itself, with its structure, where they are all of them."""
+    if places == list(range(whole.num_classes)):
+        return whole
+    return similarity.restricted(whole, places)

@@ -1,0 +1,362 @@
+"""The losses as a scikit-learn classifier."""
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from .. import _checks
+from ..decision import decide
+from ..loss import ProperSimLoss, SimLoss, SoftTargetLoss
+from .class_knowledge import cost_of, similarity_of
+from .class_order import ClassOrder, order_of_categories
+from .table_net import Patience, TableNet, held_out
+
+_checks.installed("sklearn", "sklearn")
+
+from sklearn.base import BaseEstimator, ClassifierMixin  # noqa: E402
+from sklearn.utils import check_random_state  # noqa: E402
+from sklearn.utils.multiclass import check_classification_targets  # noqa: E402
+from sklearn.utils.validation import (  # noqa: E402
+    _check_sample_weight,
+    check_is_fitted,
+    column_or_1d,
+    validate_data,
+)
+
+Array = np.ndarray[Any, Any]
+
+_LOSSES = {"simloss": SimLoss, "proper": ProperSimLoss, "soft-target": SoftTargetLoss}
+_BASELINE = "cross-entropy"
+_DTYPES = (np.float64, np.float32)
+
+
+class SimLossClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A small net for tables whose mistakes are not equally bad, as a scikit-learn classifier.
+
+    It goes into pipelines, `GridSearchCV`, `clone` and pickles as any other. Inputs are
+    standardised inside, by the (weighted) mean and standard deviation of the training data; those
+    of the first batch with :meth:`partial_fit`. float32 stays float32, all else is float64.
+
+    **The class order counts.** Labels that are numbers, or look like numbers, are ordered by value.
+    Names are not: 'high' < 'low' < 'medium' by the alphabet, so name the order with `class_order`,
+    or give `y` as an ordered pandas categorical; without either there is a warning. `classes_` and
+    the columns of :meth:`predict_proba` are sorted as everywhere in scikit-learn, whatever the
+    class order.
+
+    Args:
+        similarity: how alike the classes are:
+
+            - "order": r^|i - j| of the classes in their order;
+            - "values": r^|a - b| of labels that are numbers, however unevenly spaced;
+            - "words": of the labels, by what the words mean;
+            - a :class:`simloss.Tree` or a :class:`simloss.Similarity`; with names, they are matched
+              with the labels, and may be more of them;
+            - a (K, K) array in class order.
+        r: of "order" and "values", in [0, 1).
+        loss: "simloss", "proper", "soft-target" or "cross-entropy", which ignores the similarity.
+        decision: what :func:`simloss.decide` takes: "argmax", "median", "mean", a (K, K) cost in
+            class order, row = true class, a similarity or a tree. With similarity "values", median
+            and mean go by the values of the labels.
+        class_order: every label, from the lowest to the highest; may name classes without examples.
+        lower_bound: of "words", in [0, 1).
+        temperature: of a tree.
+        cross_entropy_share: how much cross entropy is blended in, in [0, 1].
+        label_smoothing: in [0, 1].
+        class_weight: label -> weight, or "balanced". Times `sample_weight`.
+        hidden: the sizes of the hidden layers; () is a linear model.
+        learning_rate: of AdamW.
+        weight_decay: of AdamW.
+        batch_size: examples a step.
+        max_iter: the most epochs.
+        patience: stop after so many epochs in which the loss has not fallen by more than `tol`.
+        tol: see `patience`.
+        early_stopping: watch the loss of held-out training data, and keep the best epoch's
+            weights; else the training loss is watched.
+        validation_fraction: how much is held out for that.
+        device: "cpu", "cuda", "mps".
+        random_state: of the initial weights, the order of examples and what is held out.
+
+    Attributes:
+        classes_: the labels, sorted.
+        class_order_: the labels in class order, the order that counts.
+        similarity_: of `class_order_`.
+        n_iter_: epochs trained.
+        loss_curve_: the mean training loss of each epoch.
+        validation_curve_: with `early_stopping`, the mean loss on held-out data of each epoch.
+
+    A weight of 2 is the same as an example that is there twice, but for the order of the batches.
+    With `early_stopping` it is not, since one of the two may be held out.
+
+    Example:
+        >>> import numpy as np, simloss
+        >>> random = np.random.default_rng(0)
+        >>> X = random.normal(size=(200, 3))
+        >>> size = np.digitize(X[:, 0] + X[:, 1], [-1, 1])
+        >>> y = np.array(["small", "medium", "large"])[size]
+        >>> net = simloss.SimLossClassifier(
+        ...     r=0.5, decision="median", class_order=["small", "medium", "large"],
+        ...     max_iter=30, learning_rate=0.01, random_state=0,
+        ... ).fit(X, y)
+        >>> net.predict([[-2, -2, 0], [0, 0, 0], [2, 2, 0]])
+        array(['small', 'medium', 'large'], dtype='<U6')
+        >>> net.classes_
+        array(['large', 'medium', 'small'], dtype='<U6')
+        >>> net.score(X, y) > 0.9
+        True
+    """
+
+    def __init__(
+        self,
+        similarity: Any = "order",
+        *,
+        r: float = 0.8,
+        loss: str = "simloss",
+        decision: Any = "argmax",
+        class_order: Sequence[Any] | None = None,
+        lower_bound: float = 0.0,
+        temperature: float = 1.0,
+        cross_entropy_share: float = 0.0,
+        label_smoothing: float = 0.0,
+        class_weight: dict[Any, float] | str | None = None,
+        hidden: Sequence[int] = (64, 64),
+        learning_rate: float = 3e-3,
+        weight_decay: float = 0.0,
+        batch_size: int = 256,
+        max_iter: int = 200,
+        patience: int = 10,
+        tol: float = 1e-4,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        device: str = "cpu",
+        random_state: Any = None,
+    ) -> None:
+        self.similarity = similarity
+        self.r = r
+        self.loss = loss
+        self.decision = decision
+        self.class_order = class_order
+        self.lower_bound = lower_bound
+        self.temperature = temperature
+        self.cross_entropy_share = cross_entropy_share
+        self.label_smoothing = label_smoothing
+        self.class_weight = class_weight
+        self.hidden = hidden
+        self.learning_rate = learning_rate
+        self.weight_decay = weight_decay
+        self.batch_size = batch_size
+        self.max_iter = max_iter
+        self.patience = patience
+        self.tol = tol
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.device = device
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Train on examples X (N, D) with labels y (N); weights (N) if not all count the same."""
+        self._check_options()
+        categories = order_of_categories(y)
+        X, y = validate_data(self, X, y, dtype=_DTYPES)
+        y = _labels(y)
+        weights = self._weights(X, y, np.unique(y), sample_weight)
+        self._learn_classes(np.unique(y), categories)
+        x, t, w = self._tensors(X, y, weights)
+        validation = None
+        random = check_random_state(self.random_state)
+        if self.early_stopping:
+            out = torch.from_numpy(held_out(t.numpy(), self.validation_fraction, random))
+            validation = x[out], t[out], w[out]
+            x, t, w = x[~out], t[~out], w[~out]
+        self._start(x, w, random)
+        self._train((x, t, w), validation)
+        return self
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Train one epoch on these examples; the first call needs `classes`, all the labels."""
+        first = not hasattr(self, "net_")
+        if first:
+            self._check_options()
+            if classes is None:
+                raise ValueError("`classes` must be given in the first call of partial_fit.")
+        if self.class_weight == "balanced":
+            raise ValueError(
+                "`class_weight` must be a dict in partial_fit, which does not see how many "
+                "examples each class has, but got 'balanced'."
+            )
+        categories = order_of_categories(y)
+        X, y = validate_data(self, X, y, dtype=_DTYPES, reset=first)
+        y = _labels(y)
+        if first:
+            self._learn_classes(np.unique(_labels(np.asarray(classes))), categories)
+        unknown = np.setdiff1d(y, self.classes_)
+        if len(unknown):
+            raise ValueError(f"`y` must be among `classes`, but {unknown.tolist()[0]!r} is not.")
+        x, t, w = self._tensors(X, y, self._weights(X, y, self.classes_, sample_weight))
+        if first:
+            self._start(x, w, check_random_state(self.random_state))
+        self._epoch(x, t, w)
+        return self
+
+    def predict_proba(self, X: Any) -> Array:
+        """The probability of each class, (N, C), in the order of `classes_`.
+
+        SimLoss is not a proper scoring rule: of "simloss" they are sharper than a posterior.
+        """
+        p = self._probabilities(X)
+        found = np.empty_like(p)
+        found[:, self._order.columns] = p
+        return found
+
+    def predict(self, X: Any) -> Array:
+        """The labels answered by `decision`, (N)."""
+        p = self._probabilities(X)
+        cost, positions = cost_of(self.decision, self._order, self.similarity)
+        answers = decide(p, cost, positions=positions)
+        return self.classes_[self._order.columns[answers]]
+
+    def _probabilities(self, X: Any) -> Array:
+        """In class order, (N, C)."""
+        check_is_fitted(self, "net_")
+        X = validate_data(self, X, dtype=_DTYPES, reset=False)
+        x = self.net_.ready(torch.from_numpy(_checks.writable(X)))
+        return self.net_.logits(x).softmax(-1).numpy()
+
+    def _check_options(self) -> None:
+        _checks.choice("loss", self.loss, (*_LOSSES, _BASELINE))
+        for name in ("batch_size", "max_iter", "patience"):
+            _checks.class_count(name, getattr(self, name))
+        for size in self.hidden:
+            _checks.class_count("hidden", size)
+        _checks.positive("learning_rate", self.learning_rate)
+        _checks.at_least_zero("weight_decay", self.weight_decay)
+        _checks.at_least_zero("tol", self.tol)
+        _checks.fraction("validation_fraction", self.validation_fraction)
+
+    def _learn_classes(self, classes: Array, categories: list[Any] | None) -> None:
+        self.classes_ = classes
+        given = self.class_order if self.class_order is not None else categories
+        self._order = ClassOrder.of(classes, given)
+        self.class_order_ = classes[self._order.columns]
+        if given is None and self._goes_by_order():
+            self._order.warn_of_the_alphabet()
+        self.similarity_ = similarity_of(
+            self.similarity,
+            self._order,
+            r=self.r,
+            lower_bound=self.lower_bound,
+            temperature=self.temperature,
+        )
+        cost_of(self.decision, self._order, self.similarity)  # a mistake in it is said now
+
+    def _goes_by_order(self) -> bool:
+        by_similarity = isinstance(self.similarity, str) and self.similarity == "order"
+        by_decision = isinstance(self.decision, str) and self.decision not in ("argmax", "zero-one")
+        return (by_similarity and self.loss != _BASELINE) or by_decision
+
+    def _weights(self, X: Array, y: Array, classes: Array, sample_weight: Any) -> Array:
+        """One weight an example: its own times that of its class, (N)."""
+        weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        if self.class_weight is not None:
+            place = np.searchsorted(classes, y)
+            weights = (
+                weights
+                * self._class_weights(classes, np.bincount(place, weights, len(classes)))[place]
+            )
+        if not weights.any():
+            raise ValueError("`sample_weight` must leave an example that counts, but all are 0.")
+        return weights
+
+    def _class_weights(self, classes: Array, counts: Array) -> Array:
+        if self.class_weight == "balanced":
+            present = counts > 0
+            return np.where(present, counts.sum() / np.maximum(counts, 1e-300) / present.sum(), 0)
+        if not isinstance(self.class_weight, dict):
+            raise ValueError(
+                f"`class_weight` must be a dict, 'balanced' or None, but got {self.class_weight!r}."
+            )
+        given = [self.class_weight.get(label, 1.0) for label in classes.tolist()]
+        return np.array([_checks.at_least_zero("class_weight", each) for each in given])
+
+    def _tensors(self, X: Array, y: Array, weights: Array) -> tuple[Tensor, Tensor, Tensor]:
+        """Inputs, class indices in class order and weights; without what weighs nothing."""
+        index_of = np.empty(len(self.classes_), dtype=np.int64)
+        index_of[self._order.columns] = np.arange(len(self.classes_))
+        t = index_of[np.searchsorted(self.classes_, y)]
+        counts = weights > 0
+        w = weights[counts].astype(X.dtype)
+        return torch.from_numpy(X[counts]), torch.from_numpy(t[counts]), torch.from_numpy(w)
+
+    def _start(self, x: Tensor, weights: Tensor, random: np.random.RandomState) -> None:
+        """A fresh net and loss."""
+        self.net_ = TableNet(
+            x,
+            weights,
+            len(self.classes_),
+            hidden=self.hidden,
+            learning_rate=self.learning_rate,
+            weight_decay=self.weight_decay,
+            seed=int(random.randint(2**31 - 1)),
+            device=torch.device(self.device),
+        )
+        self._loss = self._loss_module()
+        self.n_iter_ = 0
+        self.loss_curve_: list[float] = []
+
+    def _loss_module(self) -> nn.Module:
+        smoothing = _checks.share("label_smoothing", self.label_smoothing)
+        if self.loss == _BASELINE:
+            return nn.CrossEntropyLoss(reduction="none", label_smoothing=smoothing)
+        return _LOSSES[self.loss](
+            self.similarity_,
+            reduction="none",
+            label_smoothing=smoothing,
+            cross_entropy_share=self.cross_entropy_share,
+        )
+
+    def _epoch(self, x: Tensor, t: Tensor, w: Tensor) -> float:
+        value = self.net_.epoch(self.net_.ready(x), t, w, self._loss, self.batch_size)
+        self.n_iter_ += 1
+        self.loss_curve_.append(value)
+        if not np.isfinite(value):
+            raise ValueError(
+                f"the loss became {value} in epoch {self.n_iter_}; a lower `learning_rate` "
+                f"than {self.learning_rate} may help."
+            )
+        return value
+
+    def _train(
+        self,
+        training: tuple[Tensor, Tensor, Tensor],
+        validation: tuple[Tensor, Tensor, Tensor] | None,
+    ) -> None:
+        patience = Patience(self.patience, self.tol)
+        best: dict[str, Tensor] = {}
+        if validation is not None:
+            self.validation_curve_: list[float] = []
+
+        def keep() -> None:
+            if validation is not None:
+                best.update({k: v.clone() for k, v in self.net_.net.state_dict().items()})
+
+        for _ in range(self.max_iter):
+            watched = self._epoch(*training)
+            if validation is not None:
+                watched = self._mean_loss(*validation)
+                self.validation_curve_.append(watched)
+            if patience.is_over(watched, keep):
+                break
+        if best:
+            self.net_.net.load_state_dict(best)
+
+    def _mean_loss(self, x: Tensor, t: Tensor, w: Tensor) -> float:
+        logits = self.net_.logits(self.net_.ready(x))
+        return float((self._loss.cpu()(logits, t) * w).sum() / w.sum())
+
+
+def _labels(y: Any) -> Array:
+    y = column_or_1d(y, warn=True)
+    check_classification_targets(y)
+    return np.asarray(y)

@@ -1,0 +1,331 @@
+"""SimLossClassifier: scikit-learn's own checks, and what is ours: the class order."""
+
+import pickle
+import subprocess
+import sys
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import simloss
+from simloss import SimLossClassifier, Tree, similarity
+
+# Few epochs, so that scikit-learn's hundred fits take seconds.
+QUICK = {"max_iter": 40, "learning_rate": 0.01, "hidden": (32,), "random_state": 0}
+
+LOSSES = ("simloss", "proper", "soft-target", "cross-entropy")
+SIZES = ["small", "medium", "large"]
+
+
+def expected_failures(estimator):
+    """By check, why it must fail; nothing at all for the estimator as it comes."""
+    failures = {}
+    if estimator.early_stopping:
+        reason = "one of two equal examples may be held out, where a weight of 2 is not divided"
+        failures["check_sample_weight_equivalence_on_dense_data"] = reason
+    if estimator.decision != "argmax":
+        reason = "it wants the most probable class answered, and the decision is another one"
+        failures["check_classifiers_train"] = reason
+    return failures
+
+
+@parametrize_with_checks(
+    [
+        SimLossClassifier(**QUICK),
+        SimLossClassifier(loss="proper", decision="median", early_stopping=True, **QUICK),
+    ],
+    expected_failed_checks=expected_failures,
+)
+@pytest.mark.filterwarnings("ignore:`class_order` was not given:UserWarning")
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.DataConversionWarning")
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
+def test_scikit_learns_checks(estimator, check):
+    check(estimator)
+
+
+def sized(count=150, seed=0):
+    """Three ordered classes, the names of which the alphabet puts in another order."""
+    X = np.random.default_rng(seed).normal(size=(count, 3))
+    return X, np.array(SIZES)[np.digitize(X[:, 0] + 0.5 * X[:, 1], [-0.6, 0.6])]
+
+
+def ordered(**options):
+    return SimLossClassifier(**{**QUICK, "class_order": SIZES, "r": 0.5, **options})
+
+
+class TestClassOrder:
+    def test_the_similarity_follows_it_and_the_columns_do_not(self):
+        X, y = sized()
+        net = ordered().fit(X, y)
+        assert net.classes_.tolist() == sorted(SIZES)
+        assert net.class_order_.tolist() == SIZES
+        p = net.predict_proba(X)
+        assert (net.classes_[p.argmax(1)] == net.predict(X)).all()
+        assert net.score(X, y) > 0.85
+
+    def test_it_matters(self):
+        X, y = sized()
+        right = ordered(r=0.9).fit(X, y)
+        wrong = ordered(r=0.9, class_order=["medium", "small", "large"]).fit(X, y)
+        assert not np.allclose(right.predict_proba(X), wrong.predict_proba(X))
+
+    def test_renaming_the_labels_changes_nothing(self):
+        X, y = sized()
+        numbers = np.array([SIZES.index(label) for label in y])
+        named, numbered = ordered().fit(X, y), ordered(class_order=None).fit(X, numbers)
+        assert [SIZES.index(label) for label in named.predict(X)] == numbered.predict(X).tolist()
+        sort = np.argsort(SIZES)
+        np.testing.assert_allclose(named.predict_proba(X), numbered.predict_proba(X)[:, sort])
+
+    def test_numbers_in_words_are_ordered_by_value(self):
+        X = np.arange(60.0).reshape(-1, 1)
+        net = SimLossClassifier(**QUICK).fit(X, [str(n // 5) for n in range(60)])
+        assert net.class_order_.tolist() == [str(n) for n in range(12)]
+        assert net.classes_.tolist() == sorted(str(n) for n in range(12))
+
+    def test_an_ordered_categorical_knows_its_order(self):
+        X, y = sized()
+        column = pd.Series(pd.Categorical(y, categories=SIZES, ordered=True))
+        net = ordered(class_order=None).fit(pd.DataFrame(X, columns=["a", "b", "c"]), column)
+        assert net.class_order_.tolist() == SIZES
+        assert net.feature_names_in_.tolist() == ["a", "b", "c"]
+
+    def test_the_alphabet_warns(self):
+        X, y = sized()
+        with pytest.warns(UserWarning, match="alphabetical order: large < medium < small; say"):
+            ordered(class_order=None).fit(X, y)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            ordered(class_order=None, loss="cross-entropy").fit(X, y)  # no order is used
+            keep = y != "medium"
+            ordered(class_order=None).fit(X[keep], y[keep])  # two classes have none
+
+    def test_a_class_without_examples_keeps_its_place(self):
+        X, y = sized()
+        keep = y != "medium"
+        net = ordered(decision="median").fit(X[keep], y[keep])
+        assert net.similarity_.to_dense()[0, 1] == pytest.approx(0.25)
+        assert set(net.predict(X)) <= {"small", "large"}
+
+    def test_mistakes(self):
+        X, y = sized()
+        with pytest.raises(ValueError, match="'medium' of `y` is missing"):
+            ordered(class_order=["small", "large"]).fit(X, y)
+        with pytest.raises(ValueError, match="must be distinct, but 'small' stands there twice"):
+            ordered(class_order=["small", "small"]).fit(X, y)
+        with pytest.raises(TypeError, match="must be a list of labels, but got 'small'"):
+            ordered(class_order="small").fit(X, y)
+
+
+class TestSimilarity:
+    def test_every_way_to_say_the_same(self):
+        X, y = sized()
+        wanted = ordered().fit(X, y).predict_proba(X)
+        matrix = similarity.order(3, 0.5).to_dense().numpy()
+        shuffled = similarity.matrix(matrix[[2, 0, 1]][:, [2, 0, 1]], ["large", "small", "medium"])
+        for same in (matrix, similarity.order(3, 0.5), shuffled):
+            got = ordered(similarity=same, r=0.1).fit(X, y).predict_proba(X)
+            np.testing.assert_allclose(got, wanted, rtol=1e-6)
+
+    def test_values_are_the_distances_of_the_labels(self):
+        X, y = sized()
+        ages = np.array([1, 2, 10])[[SIZES.index(label) for label in y]]
+        net = SimLossClassifier("values", r=0.5, decision="mean", **QUICK).fit(X, ages)
+        wanted = [[0.5 ** abs(a - b) for b in (1, 2, 10)] for a in (1, 2, 10)]
+        np.testing.assert_allclose(net.similarity_.to_dense(), wanted, rtol=1e-6)
+        answers = [1, 2, 10]
+        means = net.predict_proba(X) @ answers
+        nearest = [min(answers, key=lambda age: abs(age - mean)) for mean in means]
+        assert net.predict(X).tolist() == nearest
+
+    def test_a_tree_and_words_go_by_name(self):
+        X, y = sized()
+        names = np.array(["truck", "tulip", "violet"])
+        y = names[[SIZES.index(label) for label in y]]
+        tree = Tree.from_paths(["plant/violet", "plant/tulip", "thing/truck", "thing/bus"])
+        net = SimLossClassifier(tree, temperature=2.0, decision=tree, **QUICK).fit(X, y)
+        s = net.similarity_.to_dense()
+        assert s[1, 2] == pytest.approx(np.exp(-0.5))
+        assert s[0, 1] == pytest.approx(np.exp(-1))
+        assert set(net.predict(X)) <= set(names)
+        words = SimLossClassifier("words", lower_bound=0.3, **QUICK).fit(X, y)
+        expected = similarity.words(list(names), 0.3).to_dense()
+        np.testing.assert_allclose(words.similarity_.to_dense(), expected)
+
+    def test_mistakes(self):
+        X, y = sized()
+        for wrong, sentence in (
+            ({"similarity": "alphabet"}, "`similarity` must be one of 'order', 'values', 'words'"),
+            ({"similarity": np.eye(4)}, "`similarity` must have as many classes as `class_order`"),
+            ({"similarity": "values"}, "needs labels that are numbers, but got 'small'"),
+            ({"similarity": Tree.from_paths(["a/smal", "b/x"])}, "did you mean 'smal'"),
+            ({"r": 1.5}, r"`r` must be in \[0, 1\), but got 1.5"),
+            ({"loss": "hinge"}, "`loss` must be one of 'simloss'"),
+            ({"decision": "best"}, "`decision` must be one of"),
+            ({"decision": np.eye(2)}, "`decision` must have as many classes"),
+            ({"hidden": (0,)}, "`hidden` must be at least 1"),
+            ({"learning_rate": -1}, "`learning_rate` must be a finite number above 0"),
+            ({"class_weight": "heavy"}, "`class_weight` must be a dict, 'balanced' or None"),
+            ({"learning_rate": 1e200}, "the loss became"),
+        ):
+            with pytest.raises(ValueError, match=sentence):
+                ordered(**wrong).fit(X, y)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_every_loss_learns_and_the_losses_differ(loss):
+    X, y = sized()
+    net = ordered(loss=loss, r=0.6).fit(X, y)
+    assert net.score(X, y) > 0.8
+    other = ordered(loss=LOSSES[LOSSES.index(loss) - 1], r=0.6).fit(X, y)
+    assert not np.allclose(net.predict_proba(X), other.predict_proba(X))
+
+
+@pytest.mark.parametrize(
+    "options", [{"cross_entropy_share": 0.5}, {"label_smoothing": 0.2}, {"weight_decay": 0.5}]
+)
+def test_every_option_matters(options):
+    X, y = sized()
+    plain = ordered().fit(X, y).predict_proba(X)
+    assert not np.allclose(ordered(**options).fit(X, y).predict_proba(X), plain)
+
+
+@pytest.mark.parametrize("cost", ["argmax", "median", "mean", [[0, 1, 5], [9, 0, 1], [9, 9, 0]]])
+def test_answers_are_those_of_decide(cost):
+    X, y = sized()
+    net = ordered(decision=cost).fit(X, y)
+    p = net.predict_proba(X)[:, [net.classes_.tolist().index(label) for label in SIZES]]
+    assert net.predict(X).tolist() == [SIZES[at] for at in simloss.decide(p, cost)]
+
+
+class TestWeights:
+    @pytest.mark.parametrize("loss", LOSSES)
+    def test_a_weight_of_two_is_an_example_twice(self, loss):
+        X, y = sized(40)
+        weights = np.random.default_rng(0).integers(0, 3, 40)
+        weighted = ordered(loss=loss).fit(X, y, weights)
+        repeated = ordered(loss=loss).fit(X.repeat(weights, 0), y.repeat(weights))
+        np.testing.assert_allclose(weighted.predict_proba(X), repeated.predict_proba(X), rtol=1e-6)
+
+    def test_in_small_batches_the_mean_gradient_is_that_of_the_whole(self):
+        X, y = sized(40)
+        weights = np.random.default_rng(0).integers(1, 5, 40)
+        # At a learning rate of almost nothing, an epoch of batches sees one and the same net.
+        small = ordered(batch_size=8, learning_rate=1e-12, max_iter=1).fit(X, y, weights)
+        whole = ordered(batch_size=40, learning_rate=1e-12, max_iter=1).fit(X, y, weights)
+        assert small.loss_curve_ == pytest.approx(whole.loss_curve_, rel=1e-6)
+
+    def test_class_weights_are_sample_weights(self):
+        X, y = sized()
+        by_class = {"small": 3.0, "large": 0.5}
+        weights = [by_class.get(label, 1.0) for label in y]
+        one = ordered(class_weight=by_class).fit(X, y).predict_proba(X)
+        np.testing.assert_allclose(ordered().fit(X, y, weights).predict_proba(X), one)
+
+    def test_balanced(self):
+        X, y = sized()
+        labels, counts = np.unique(y, return_counts=True)
+        by_class = dict(zip(labels.tolist(), len(y) / 3 / counts, strict=True))
+        one = ordered(class_weight="balanced").fit(X, y).predict_proba(X)
+        two = ordered(class_weight=by_class).fit(X, y).predict_proba(X)
+        np.testing.assert_allclose(one, two)
+
+    def test_no_weight_at_all(self):
+        X, y = sized()
+        with pytest.raises(ValueError, match="must leave an example that counts"):
+            ordered(class_weight=dict.fromkeys(SIZES, 0.0)).fit(X, y)
+
+
+class TestTraining:
+    def test_early_stopping_keeps_the_best_epoch(self):
+        X, y = sized()
+        y = np.random.default_rng(1).permutation(y)  # nothing to learn: it must overfit
+        net = ordered(early_stopping=True, validation_fraction=0.3, max_iter=60, patience=5, tol=0)
+        net.fit(X, y)
+        best = int(np.argmin(net.validation_curve_))
+        assert net.n_iter_ == len(net.loss_curve_) == len(net.validation_curve_) == best + 6
+        shorter = clone(net).set_params(max_iter=best + 1).fit(X, y)
+        np.testing.assert_allclose(net.predict_proba(X), shorter.predict_proba(X))
+
+    def test_every_class_stays_in_the_training_part(self):
+        X, y = sized(30)
+        net = ordered(early_stopping=True, validation_fraction=0.9, max_iter=2).fit(X, y)
+        assert np.isfinite(net.loss_curve_).all()
+        with pytest.raises(ValueError, match="an example more than there are classes"):
+            ordered(early_stopping=True).fit(X[:3], SIZES)
+
+    def test_patience_without_early_stopping(self):
+        X, y = sized()
+        net = ordered(tol=10.0, patience=3, max_iter=40).fit(X, y)
+        assert net.n_iter_ == 4
+        assert not hasattr(net, "validation_curve_")
+
+    def test_partial_fit_is_fit_in_pieces(self):
+        X, y = sized()
+        pieces = ordered()
+        for _ in range(7):
+            pieces.partial_fit(X, y, classes=SIZES)
+        whole = ordered(max_iter=7).fit(X, y)
+        assert pieces.n_iter_ == 7
+        np.testing.assert_allclose(pieces.predict_proba(X), whole.predict_proba(X))
+        with pytest.raises(ValueError, match="`y` must be among `classes`, but 'huge'"):
+            pieces.partial_fit(X[:1], ["huge"])
+        with pytest.raises(ValueError, match="`classes` must be given in the first call"):
+            ordered().partial_fit(X, y)
+        with pytest.raises(ValueError, match="must be a dict in partial_fit"):
+            ordered(class_weight="balanced").partial_fit(X, y, SIZES)
+
+    def test_random_state(self):
+        X, y = sized()
+        one, two = (ordered(random_state=3, batch_size=32).fit(X, y) for _ in range(2))
+        np.testing.assert_array_equal(one.predict_proba(X), two.predict_proba(X))
+        other = ordered(random_state=4, batch_size=32).fit(X, y)
+        assert not np.allclose(one.predict_proba(X), other.predict_proba(X))
+        state = torch.random.get_rng_state()
+        ordered().fit(X, y)
+        assert torch.equal(torch.random.get_rng_state(), state)
+
+    def test_float32_stays_float32(self):
+        X, y = sized()
+        assert ordered().fit(X.astype(np.float32), y).predict_proba(X).dtype == np.float32
+        assert ordered().fit(X, y).predict_proba(X).dtype == np.float64
+
+
+def test_inputs_are_standardised():
+    X, y = sized()
+    p = ordered().fit(X, y).predict_proba(X)
+    far = 1000 * X + 50_000
+    np.testing.assert_allclose(ordered().fit(far, y).predict_proba(far), p, rtol=1e-5)
+
+
+def test_pipeline_grid_search_clone_and_pickle():
+    X, y = sized(90)
+    pipeline = make_pipeline(StandardScaler(), ordered(max_iter=15))
+    scoring = simloss.metrics.scorer("mae", classes=SIZES)
+    grid = {"simlossclassifier__r": [0.0, 0.5, 0.95]}
+    search = GridSearchCV(pipeline, grid, scoring=scoring, cv=3).fit(X, y)
+    assert search.best_params_["simlossclassifier__r"] in (0.0, 0.5)
+    again = pickle.loads(pickle.dumps(search))
+    np.testing.assert_array_equal(again.predict_proba(X), search.predict_proba(X))
+    again.best_estimator_[-1].partial_fit(X, y)  # an unpickled one goes on learning
+    matrix = ordered(similarity=np.eye(3), decision=similarity.order(3, 0.2))
+    assert "SimLossClassifier" in repr(clone(matrix).fit(X, y))
+
+
+def test_without_scikit_learn_one_sentence():
+    code = (
+        "import sys; sys.modules['sklearn'] = None\n"
+        "import simloss\n"
+        "try: simloss.SimLossClassifier\n"
+        "except ModuleNotFoundError as error: print(error)"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert "`pip install 'simloss[sklearn]'` brings it." in result.stdout, result.stderr

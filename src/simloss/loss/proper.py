@@ -6,9 +6,11 @@ import torch
 from torch import Tensor
 
 from ..similarity import Similarity
-from .contract import Formula, loss_by_contract
+from .contract import loss_by_contract
+from .fused.proper import PROPER_KERNEL
 from .mixture import log_mixtures
 from .module import SimilarityLoss
+from .problem import Formula
 
 
 def _of_target(z: Tensor, y: Tensor, similarity: Similarity) -> Tensor:
@@ -30,7 +32,7 @@ def _ratio(z: Tensor, mixtures: Tensor) -> Tensor:
     return torch.where(impossible, 0.0, torch.where(impossible, 0.0, z - mixtures).exp())
 
 
-PROPER_SIM_LOSS = Formula(_of_target, _of_each_class)
+PROPER_SIM_LOSS = Formula(_of_target, _of_each_class, PROPER_KERNEL)
 
 
 def proper_sim_loss(

@@ -5,9 +5,11 @@ from typing import Any
 from torch import Tensor
 
 from ..similarity import Similarity
-from .contract import Formula, loss_by_contract
+from .contract import loss_by_contract
+from .fused.sim import SIM_KERNEL
 from .mixture import log_mixture, log_mixtures
 from .module import SimilarityLoss
+from .problem import Formula
 
 
 def _of_target(z: Tensor, y: Tensor, similarity: Similarity) -> Tensor:
@@ -18,7 +20,7 @@ def _of_each_class(z: Tensor, similarity: Similarity) -> Tensor:
     return z.logsumexp(-1, keepdim=True) - log_mixtures(z, similarity)
 
 
-SIM_LOSS = Formula(_of_target, _of_each_class)
+SIM_LOSS = Formula(_of_target, _of_each_class, SIM_KERNEL)
 
 
 def sim_loss(

@@ -6,8 +6,10 @@ import torch
 from torch import Tensor
 
 from ..similarity import Similarity
-from .contract import Formula, loss_by_contract
+from .contract import loss_by_contract
+from .fused.soft_target import SOFT_TARGET_KERNEL
 from .module import SimilarityLoss
+from .problem import Formula
 
 _MINUS_INFINITY = float("-inf")
 
@@ -31,7 +33,7 @@ def _distributions(rows: Tensor) -> Tensor:
     return rows / rows.sum(-1, keepdim=True)
 
 
-SOFT_TARGET_LOSS = Formula(_of_target, _of_each_class)
+SOFT_TARGET_LOSS = Formula(_of_target, _of_each_class, SOFT_TARGET_KERNEL)
 
 
 def soft_target_loss(

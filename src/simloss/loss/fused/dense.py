@@ -1,0 +1,72 @@
+"""A stored S, and an S whose rows are computed when they are asked for."""
+
+from functools import cached_property
+
+import torch
+from torch import Tensor
+
+from ...similarity import Similarity
+from .operator import BLOCK_ENTRIES, PART_ENTRIES, Operator
+
+
+class SimilarityOperator(Operator):
+    """S of a given similarity."""
+
+    def __init__(self, similarity: Similarity, dtype: torch.dtype) -> None:
+        diagonal_is_one = similarity.kind == "similarity"
+        super().__init__(similarity.num_classes, dtype, diagonal_is_one=diagonal_is_one)
+        self.similarity = similarity
+
+
+class DenseOperator(SimilarityOperator):
+    """S as it is stored: a row is a look-up, S p a matrix product."""
+
+    @cached_property
+    def _matrix(self) -> Tensor:
+        return self.similarity.to_dense(self.dtype)
+
+    def rows(self, y: Tensor) -> Tensor:
+        return self.similarity.tensors["matrix"].index_select(0, y).to(self.dtype)
+
+    def columns(self, y: Tensor) -> Tensor:
+        return self.similarity.tensors["matrix"].index_select(1, y).T.to(self.dtype).contiguous()
+
+    def mixtures(self, x: Tensor) -> Tensor:
+        return x @ self._matrix.T
+
+    def pullback(self, x: Tensor) -> Tensor:
+        return x @ self._matrix
+
+    def row_sums(self) -> Tensor:
+        return self._matrix.sum(1)
+
+    def rows_at_once(self) -> int:
+        return max(256, PART_ENTRIES // self.num_classes)  # few rows make a slow matrix product
+
+
+class ComputedOperator(SimilarityOperator):
+    """S of any other structure, through its rows; never more than a block of them is held."""
+
+    def rows(self, y: Tensor) -> Tensor:
+        return self.similarity.rows(y, self.dtype)
+
+    def columns(self, y: Tensor) -> Tensor:
+        return self.similarity.columns(y, self.dtype)
+
+    def mixtures(self, x: Tensor) -> Tensor:
+        parts = [x @ self.rows(classes).T for classes in self._classes(x)]
+        return parts[0] if len(parts) == 1 else torch.cat(parts, 1)
+
+    def pullback(self, x: Tensor) -> Tensor:
+        result = torch.zeros_like(x)
+        for classes in self._classes(x):
+            result.addmm_(x[:, classes], self.rows(classes))
+        return result
+
+    def row_sums(self) -> Tensor:
+        return torch.cat([self.rows(classes).sum(1) for classes in self._classes(None)])
+
+    def _classes(self, x: Tensor | None) -> tuple[Tensor, ...]:
+        device = None if x is None else x.device
+        classes = torch.arange(self.num_classes, device=device)
+        return classes.split(max(1, BLOCK_ENTRIES // self.num_classes))

@@ -100,7 +100,10 @@ def test_every_form_gives_the_same_tree(tmp_path):
     levels.write_text(
         "kingdom,class,species\nanimal,bird,robin\nanimal,bird,crow\n\nanimal,,cod\nplant,,rose\n"
     )
+    pairs = tmp_path / "pairs.csv"
+    pairs.write_text("child,parent\n" + "".join(f"{a},{b or ''}\n" for a, b in parents.items()))
     for other in (
+        Tree.from_csv(pairs, parents=True, header=True),
         Tree.from_dict(nested),
         Tree.from_dict(mixed),
         Tree.from_parents(parents),

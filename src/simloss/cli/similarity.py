@@ -143,6 +143,7 @@ def tree(
     *,
     temperature: float = 1.0,
     measure: Literal["height", "path", "wu-palmer"] = "height",
+    parents: bool = False,
     separator: str = "/",
     header: bool = False,
     answer: Answer | None = None,
@@ -157,6 +158,8 @@ def tree(
         The larger, the more alike.
     measure
         The height of the common ancestor, the length of the path, or that of Wu and Palmer.
+    parents
+        The two columns of the file are a node and its parent instead.
     separator
         What stands between the names of a path.
     header
@@ -165,7 +168,7 @@ def tree(
     from ..similarity import Tree
     from ..similarity import tree as build
 
-    made = Tree.from_csv(paths, header=header, separator=separator)
+    made = Tree.from_csv(paths, parents=parents, header=header, separator=separator)
     _answer(build(made, temperature, measure=measure), answer)
 
 

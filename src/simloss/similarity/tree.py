@@ -128,6 +128,7 @@ class Tree:
         cls,
         path: str | PathLike[str],
         *,
+        parents: bool = False,
         header: bool = False,
         separator: str = "/",
         classes: Sequence[str] | None = None,
@@ -135,14 +136,18 @@ class Tree:
         """From a CSV file with one class a line, in class order.
 
         One column holds a path a line ("animal/bird/robin"); several columns are the levels from
-        the root down, the class last, a cell left empty where a branch has no such level.
+        the root down, the class last, a cell left empty where a branch has no such level. With
+        `parents` a line is a node and its parent instead.
 
         Args:
             path: the file, UTF-8.
+            parents: whether the two columns are child and parent.
             header: whether the first line only names the columns.
             separator: what stands between the names of a path in one column.
             classes: all leaves, in class order; else in the order of the lines.
         """
+        if parents:
+            return cls.from_parents(tree_sources.pairs_of_csv(path, header), classes=classes)
         return cls.from_paths(
             tree_sources.paths_of_csv(path, header, separator), separator=separator, classes=classes
         )

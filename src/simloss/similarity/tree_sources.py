@@ -72,6 +72,19 @@ def paths_of_csv(path: str | PathLike[str], header: bool, separator: str) -> lis
     return [tuple(cell.strip() for cell in line if cell.strip()) for line in lines]
 
 
+def pairs_of_csv(path: str | PathLike[str], header: bool) -> list[tuple[str, str | None]]:
+    """Child and parent a line; an empty parent is none."""
+    lines = read_lines(path)
+    for number, line in enumerate(lines, 1):
+        if len(line) != 2:
+            raise ValueError(
+                f"{path} must have a child and its parent in each line, "
+                f"but line {number} has {len(line)} cells."
+            )
+    lines = lines[1:] if header else lines
+    return [(child.strip(), parent.strip() or None) for child, parent in lines]
+
+
 def _split(path: str, separator: str) -> Path:
     names = tuple(name.strip() for name in path.strip().strip(separator).split(separator))
     if not all(names):

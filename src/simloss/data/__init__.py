@@ -7,18 +7,22 @@ from .afad import afad
 from .cifar100 import PAPER_DROPS, cifar100
 from .dataset import Dataset
 from .download import download
+from .encoder import Encoder
 from .errors import DataError, MissingDataError
 from .image_cache import cache_folder
+from .image_folder import image_folder, image_table
 from .rows import rows
 from .shipped import abalone, diamonds
 from .split import split
 from .standardize import Standardizer
+from .table import table
 from .utkface import utkface
 
 __all__ = [
     "PAPER_DROPS",
     "DataError",
     "Dataset",
+    "Encoder",
     "MissingDataError",
     "Standardizer",
     "abalone",
@@ -27,7 +31,10 @@ __all__ = [
     "cifar100",
     "diamonds",
     "download",
+    "image_folder",
+    "image_table",
     "rows",
     "split",
+    "table",
     "utkface",
 ]

@@ -5,6 +5,8 @@ from typing import Any
 
 from torch import Tensor
 
+from .columns import Column
+
 
 @dataclass(frozen=True)
 class Dataset:
@@ -12,13 +14,15 @@ class Dataset:
 
     Attributes:
         name: what a report calls it.
-        inputs: float32 features (N, D), or uint8 images (N, 3, H, W).
+        inputs: float32 features (N, D), or uint8 images (N, 3, H, W); with `columns`, the cells of
+            a table as float64 numbers (N, K), NaN where nothing stands.
         labels: class indices (N), in the order of `class_names`.
         class_names: one name a class, **in class order**.
         superclasses: the superclass of each class, by name, where there are any.
         groups: examples with equal numbers belong on one side of a split, (N).
         parts: the indices of "train", "validation" and "test" where the source fixes them.
         notes: what a reader should know: what was dropped, what was found.
+        columns: what the cells of a table mean, where an :class:`Encoder` has to be fitted first.
     """
 
     name: str
@@ -29,6 +33,14 @@ class Dataset:
     groups: Tensor | None = None
     parts: dict[str, Tensor] | None = None
     notes: dict[str, Any] = field(default_factory=dict)
+    columns: tuple[Column, ...] | None = None
+
+    @property
+    def input_shape(self) -> tuple[int, ...]:
+        """The shape of one example as a net sees it."""
+        if self.columns is not None:
+            return (sum(column.width for column in self.columns),)
+        return tuple(self.inputs.shape[1:])
 
     @property
     def num_classes(self) -> int:

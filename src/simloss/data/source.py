@@ -3,7 +3,7 @@
 import hashlib
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -69,10 +69,10 @@ class Source(ABC):
 class Folder(Source):
     """The files under a folder, by name; links to folders are not followed."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, depth: int = _DEPTH) -> None:
         self.path = path
         try:
-            self._files = sorted(_walk(path, "", _DEPTH))
+            self._files = sorted(_walk(path, "", depth))
         except OSError as error:
             raise DataError(f"'{path}' cannot be read: {error.strerror or error}.") from None
         self.size = sum(size for _, size, _ in self._files)
@@ -94,6 +94,34 @@ class Folder(Source):
             raise DataError(
                 f"'{self.path / name}' cannot be read: {error.strerror or error}."
             ) from None
+
+
+class Listed(Source):
+    """Some files by their names under a folder, each of which must be there."""
+
+    def __init__(self, path: Path, folder: Path, names: Iterable[str]) -> None:
+        self.path, self._folder = path, folder
+        self._names = sorted(set(names))
+        try:
+            self._status = [(folder / name).stat() for name in self._names]
+        except OSError as error:
+            raise DataError(
+                f"'{path}' names the file '{error.filename}', which cannot be read: "
+                f"{error.strerror}."
+            ) from None
+        self.size = sum(status.st_size for status in self._status)
+
+    def fingerprint(self) -> str:
+        """A digest of every name, size and time of change."""
+        known = [(s.st_size, s.st_mtime_ns) for s in self._status]
+        text = repr((self._names, known)).encode("utf-8", "surrogatepass")
+        return hashlib.sha256(text).hexdigest()
+
+    def _members(self) -> Iterator[Member]:
+        self.position = 0
+        for name, status in zip(self._names, self._status, strict=True):
+            yield Member(name, status.st_size, (self._folder / name).read_bytes)
+            self.position += status.st_size
 
 
 def check_size(path: Path, name: str, size: int, most: int = MAX_MEMBER_BYTES) -> None:

@@ -40,7 +40,7 @@ def fresh_net(config: Config, dataset: Dataset, seed: int) -> nn.Module:
     """The net as it starts, the same for every treatment with this seed."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(derived_seed(seed, "initialisation"))
-        return model(config.model, tuple(dataset.inputs.shape[1:]), dataset.num_classes)
+        return model(config.model, dataset.input_shape, dataset.num_classes)
 
 
 def run_cell(
@@ -58,7 +58,7 @@ def run_cell(
     checkpoint = Checkpoint(unfinished / f"{name}.pt" if unfinished else None)
     dataset = dataset_of(config)
     parts = parts_of(dataset, indices_of(dataset, config.split, seed))
-    judge = Judge.of(dataset, config.metrics)
+    judge = Judge.of(dataset, config.metrics, config.cost)
     started = time.perf_counter()
     try:
         outcome = train(

@@ -9,7 +9,7 @@ from typing import Any
 from .. import _checks
 from .treatment import BASELINE, Treatment
 
-RULES = ("argmax", "median", "mean", "tree")
+RULES = ("argmax", "median", "mean", "tree", "similarity")
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,10 @@ class Config:
     Attributes:
         name: what the report is called.
         metrics: what is measured, the one that counts first.
-        rules: how probabilities are answered: argmax, median, mean, tree.
+        rules: how probabilities are answered: argmax, median, mean, tree, similarity.
+        cost: what a mistake costs, where it is not the number of classes or the tree between:
+            "values", the distance between the numbers the classes stand for; or a similarity, by
+            name or path, with 1 - S.
     """
 
     name: str
@@ -86,6 +89,7 @@ class Config:
     rules: tuple[str, ...] = ("argmax",)
     split: SplitConfig = SplitConfig()
     training: TrainingConfig = TrainingConfig()
+    cost: str | None = None
 
     def __post_init__(self) -> None:
         if not any(treatment.loss == BASELINE for treatment in self.treatments):
@@ -98,11 +102,15 @@ class Config:
             _checks.choice("rules", rule, RULES)
         if self.rules[:1] != ("argmax",):
             raise ValueError(f"`rules` must begin with 'argmax', but got {list(self.rules)}.")
+        if "similarity" in self.rules and self.cost in (None, "values"):
+            raise ValueError("`rules` with 'similarity' need the `cost` of a similarity.")
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, as YAML and JSON hold them."""
         plain = asdict(self)
         plain["treatments"] = [treatment.as_dict() for treatment in self.treatments]
+        if self.cost is None:
+            del plain["cost"]  # as it was before there was one: folders are named by this
         return json.loads(json.dumps(plain))  # tuples become lists
 
     @classmethod
@@ -162,6 +170,8 @@ def cell_id(config: Config, treatment: Treatment, seed: int) -> str:
         "split": _chosen(config.split),
         "training": _chosen(config.training, without="device"),
     }
+    if config.cost is not None:
+        settings["cost"] = config.cost
     text = json.dumps([settings, treatment.as_dict(), seed], sort_keys=True)
     digest = hashlib.sha256(text.encode()).hexdigest()[:10]
     words = "-".join(str(v) for v in treatment.as_dict().values() if not isinstance(v, dict))

@@ -11,8 +11,8 @@ from .. import metrics
 from ..calibration import fit_temperature
 from ..data import Dataset
 from ..decision import decide
-from ..similarity import Tree
-from .similarities import tree_of
+from ..similarity import Similarity, Tree
+from .similarities import positions_of, similarity_of, tree_of
 
 
 @dataclass(frozen=True)
@@ -23,21 +23,35 @@ class Judge:
         names: the metrics, companions included.
         tree: the classes' tree, where they have one.
         num_classes: C.
+        positions: the numbers the classes stand for, (C), where mistakes are measured by them.
+        similarity: whose 1 - S is the cost, where one is.
     """
 
     names: tuple[str, ...]
     tree: Tree | None
     num_classes: int
+    positions: Tensor | None = None
+    similarity: Similarity | None = None
 
     @classmethod
-    def of(cls, dataset: Dataset, names: tuple[str, ...]) -> "Judge":
-        """The judge of a data set."""
+    def of(cls, dataset: Dataset, names: tuple[str, ...], cost: str | None = None) -> "Judge":
+        """The judge of a data set; `cost` as a configuration names it."""
         tree = tree_of(dataset) if dataset.superclasses is not None else None
-        return cls(tuple(metrics.columns(names)), tree, dataset.num_classes)
+        positions = positions_of(dataset) if cost == "values" else None
+        known = None if cost in (None, "values") else similarity_of(cost, None, dataset)
+        return cls(tuple(metrics.columns(names)), tree, dataset.num_classes, positions, known)
 
     def answers(self, probabilities: Tensor, rule: str) -> Tensor:
         """The classes answered by a decision rule."""
-        return decide(probabilities, self.tree if rule == "tree" else rule)
+        return decide(probabilities, self.cost(rule), positions=self.where(rule))
+
+    def cost(self, rule: str) -> Any:
+        """The cost that a rule's answers keep lowest."""
+        return {"tree": self.tree, "similarity": self.similarity}.get(rule, rule)
+
+    def where(self, rule: str) -> Tensor | None:
+        """The positions of the classes, for the rules that measure a distance."""
+        return self.positions if rule in ("median", "mean") else None
 
     def metric(self, name: str, answers: Tensor, truth: Tensor, probabilities: Tensor) -> float:
         """One metric."""
@@ -53,9 +67,9 @@ class Judge:
 
     def _context(self, probabilities: Tensor) -> dict[str, Any]:
         context: dict[str, Any] = {"probabilities": probabilities}
-        if self.tree is not None:
-            context["tree"] = self.tree
-        return context
+        known = {"tree": self.tree, "positions": self.positions, "similarity": self.similarity}
+        context |= {name: value for name, value in known.items() if value is not None}
+        return context | ({"cost": self.similarity} if self.similarity is not None else {})
 
 
 def temperature_of(logits: Tensor, truth: Tensor) -> float:

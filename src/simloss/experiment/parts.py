@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from ..data import Dataset, rows
+from ..data import Dataset, Encoder, rows
 from ..data.split import PARTS, split
 from ..data.standardize import Standardizer
 from .config import SplitConfig
@@ -27,10 +27,14 @@ def indices_of(dataset: Dataset, config: SplitConfig, seed: int) -> dict[str, Te
 
 @dataclass(frozen=True)
 class Ready:
-    """Makes a stored batch ready for the net: float32, standardised by the training part."""
+    """Makes a stored batch ready for the net: float32, standardised by the training part.
+
+    `encoder` has made the stored inputs of a table's cells; new cells go through it first.
+    """
 
     standardize: Standardizer
     images: bool
+    encoder: Encoder | None = None
 
     def __call__(self, batch: Tensor) -> Tensor:
         x = self.standardize(batch)
@@ -40,11 +44,20 @@ class Ready:
 def parts_of(dataset: Dataset, indices: dict[str, Tensor]) -> dict[str, Part]:
     """The parts in memory; images stay uint8, one pixel's colours side by side."""
     images = dataset.inputs.ndim == 4
-    ready = Ready(Standardizer.fit(dataset.inputs, indices["train"]), images)
+    encoder, everything = _encoded(dataset, indices["train"])
+    ready = Ready(Standardizer.fit(everything, indices["train"]), images, encoder)
     made = {}
     for name in PARTS:
-        inputs = rows(dataset.inputs, indices[name])
+        inputs = rows(everything, indices[name])
         if images:
             inputs = inputs.contiguous(memory_format=torch.channels_last)
         made[name] = Part(inputs, dataset.labels[indices[name]], ready)
     return made
+
+
+def _encoded(dataset: Dataset, training: Tensor) -> tuple[Encoder | None, Tensor]:
+    """The inputs of a net, and what made them of a table's cells, fitted on the training part."""
+    if dataset.columns is None:
+        return None, dataset.inputs
+    encoder = Encoder.fit(dataset.columns, dataset.inputs, training)
+    return encoder, encoder(dataset.inputs)

@@ -2,18 +2,18 @@
 
 import json
 import struct
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from ..data import Dataset
+from ..data import Dataset, Encoder
 from ..data.standardize import Standardizer
-from ..decision import decide
-from ..similarity import Tree
+from ..similarity import as_similarity
 from .config import Config
+from .measure import Judge
 from .models import model
 from .parts import Ready
 from .store import write_whole
@@ -33,6 +33,9 @@ class SavedModel:
         superclasses: one a class, or None.
         temperature: fitted on validation.
         config: what trained it; `rule` is the decision it was kept for.
+        input_shape: of one example as the net sees it.
+        encoder: makes inputs of a table's cells, or None.
+        similarity: S as (C, C), where 1 - S is the cost of a mistake, or None.
     """
 
     net: nn.Module
@@ -43,6 +46,8 @@ class SavedModel:
     rule: str
     config: Config
     input_shape: tuple[int, ...]
+    encoder: Encoder | None = None
+    similarity: Tensor | None = None
 
     def save(self, path: Path) -> None:
         """Write one safetensors file, whole or not at all."""
@@ -56,12 +61,15 @@ class SavedModel:
             "rule": self.rule,
             "input_shape": self.input_shape,
             "config": self.config.as_dict(),
+            "encoder": self.encoder.as_dict() if self.encoder else None,
         }
         tensors = {f"net.{k}": v.contiguous() for k, v in self.net.state_dict().items()}
         tensors |= {
             "standardize.mean": self.standardize.mean,
             "standardize.std": self.standardize.std,
         }
+        if self.similarity is not None:
+            tensors["similarity"] = self.similarity.contiguous()
         write_whole(path, save(tensors, metadata={"simloss": json.dumps(about)}))
 
     @classmethod
@@ -86,10 +94,14 @@ class SavedModel:
             about["rule"],
             config,
             shape,
+            Encoder.from_dict(about["encoder"]) if about.get("encoder") else None,
+            tensors.get("similarity"),
         )
 
     def probabilities(self, inputs: Tensor, *, calibrated: bool = True) -> Tensor:
-        """Class probabilities of inputs as they are stored, (N, C)."""
+        """Class probabilities of inputs as a `Dataset` holds them, (N, C)."""
+        if self.encoder is not None:
+            inputs = self.encoder(inputs)
         if tuple(inputs.shape[1:]) != self.input_shape:
             raise ValueError(
                 f"`inputs` must have shape (N, {', '.join(map(str, self.input_shape))}), "
@@ -101,11 +113,22 @@ class SavedModel:
 
     def predict(self, inputs: Tensor) -> Tensor:
         """The classes answered, by the decision rule the net was kept for, (N)."""
-        p = self.probabilities(inputs, calibrated=False)
-        if self.rule != "tree":
-            return decide(p, self.rule)
-        assert self.superclasses is not None
-        return decide(p, Tree.from_superclasses(self.class_names, self.superclasses))
+        return self.judge().answers(self.probabilities(inputs, calibrated=False), self.rule)
+
+    def judge(self) -> Judge:
+        """How its answers are made and measured."""
+        classes = Dataset(
+            "the model",
+            torch.empty(0, 1),
+            torch.empty(0, dtype=torch.long),
+            self.class_names,
+            superclasses=self.superclasses,
+        )
+        if self.similarity is None:
+            return Judge.of(classes, self.config.metrics, self.config.cost)
+        # Kept in the model, because the file it came from may be gone.
+        plain = Judge.of(classes, self.config.metrics)
+        return replace(plain, similarity=as_similarity(self.similarity))
 
 
 def _read(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:

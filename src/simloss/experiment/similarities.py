@@ -4,8 +4,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
+import torch
+from torch import Tensor
+
 from .. import _checks, similarity
 from ..data import Dataset
+from ..data.class_order import spaced_positions
 from ..similarity import Similarity, Tree
 
 
@@ -24,13 +28,35 @@ class Kind(NamedTuple):
 
 
 def tree_of(dataset: Dataset) -> Tree:
-    """The two-level tree of a data set with superclasses."""
+    """The tree of a data set with superclasses, "plant" or "plant/flower"."""
     if dataset.superclasses is None:
         raise ValueError(
             f"`similarity` 'tree' needs superclasses, but {dataset.name} has none; "
             f"use another similarity or a saved one."
         )
-    return Tree.from_superclasses(dataset.class_names, dataset.superclasses)
+    above = [superclass.split("/") for superclass in dataset.superclasses]
+    names = dataset.class_names
+    return Tree.from_paths([(*path, name) for path, name in zip(above, names, strict=True)])
+
+
+def positions_of(dataset: Dataset) -> Tensor:
+    """The number or day each class stands for, by its name, (C)."""
+    found = spaced_positions(dataset.class_names)
+    if found is None:
+        raise ValueError(
+            f"`similarity` 'values' needs classes that are numbers or dates, "
+            f"but {dataset.name} has {dataset.class_names[0]!r}; use 'order' or another."
+        )
+    return torch.tensor(found, dtype=torch.float64)
+
+
+def _values(dataset: Dataset, r: float) -> Similarity:
+    """`r` is the similarity of two classes as far apart as neighbours usually are."""
+    at = positions_of(dataset)
+    gap = float(at.sort().values.diff().median()) if len(at) > 1 else 1.0
+    r = _checks.fraction("r", r)
+    scale = _checks.positive("r", -gap / torch.tensor(r, dtype=torch.float64).log().item())
+    return similarity.values(at.tolist(), scale, names=dataset.class_names)
 
 
 def _order(dataset: Dataset, r: float) -> Similarity:
@@ -51,6 +77,7 @@ def _tree(dataset: Dataset, temperature: float) -> Similarity:
 
 SIMILARITIES = {
     "order": Kind("r", _order, 0.8),
+    "values": Kind("r", _values, 0.8),
     "words": Kind("lower_bound", _words, 0.6),
     "words-angle": Kind("temperature", _words_angle, 0.5),
     "tree": Kind("temperature", _tree, 1.0),
@@ -74,4 +101,8 @@ def _saved(path: str, power: float | None, dataset: Dataset) -> Similarity:
             f"the similarity in {path} must have the data's {dataset.num_classes} classes, "
             f"but it has {loaded.num_classes}."
         )
+    if loaded.names is not None and loaded.names != dataset.class_names:
+        names = dataset.class_names
+        order = _checks.permutation("classes", names, loaded.names, f"names in {path}")
+        loaded = similarity.restricted(loaded, order)
     return loaded if power is None else similarity.sharpened(loaded, power)

@@ -64,7 +64,7 @@ def train_and_save(
     treatment, seed, rule = config.treatments[-1], config.seeds[0], config.rules[-1]
     dataset = dataset_of(config)
     parts = parts_of(dataset, indices_of(dataset, config.split, seed))
-    judge = Judge.of(dataset, config.metrics)
+    judge = Judge.of(dataset, config.metrics, config.cost)
     yield f"{dataset}, {treatment.label}"
     net = fresh_net(config, dataset, seed)
     outcome = train(
@@ -90,7 +90,9 @@ def train_and_save(
         record["temperature"][rule],
         rule,
         config,
-        tuple(dataset.inputs.shape[1:]),
+        dataset.input_shape,
+        ready.encoder,
+        judge.similarity.to_dense() if judge.similarity is not None else None,
     ).save(out)
     best, trained = outcome.best_epoch[rule], len(outcome.history)
     yield f"epoch {best} of {trained} was best on validation, answered by {rule}"

@@ -13,13 +13,18 @@ SOURCES: dict[str, Callable[..., Dataset]] = {
     "utkface": data.utkface,
     "afad": data.afad,
     "cifar100": data.cifar100,
+    "table": data.table,
+    "images": data.image_folder,
+    "image-table": data.image_table,
 }
 
 
 def dataset(source: str, path: str | None, options: dict[str, Any]) -> Dataset:
     """The data set a configuration names; read once a process."""
     _checks.choice("source", source, tuple(SOURCES))
-    return _dataset(source, path, tuple(sorted(options.items())))
+    # YAML holds lists, which cannot be looked up.
+    plain = {k: tuple(v) if isinstance(v, list) else v for k, v in options.items()}
+    return _dataset(source, path, tuple(sorted(plain.items())))
 
 
 @lru_cache(maxsize=4)

@@ -23,7 +23,7 @@ def run_cells_together(
     """Every cell's record and sidecar, as `run_cell` makes them."""
     started = time.perf_counter()
     dataset = dataset_of(config)
-    judge = Judge.of(dataset, config.metrics)
+    judge = Judge.of(dataset, config.metrics, config.cost)
     seeds = sorted({seed for _, seed in cells})
     parts = [parts_of(dataset, indices_of(dataset, config.split, seed)) for seed in seeds]
     kept = config.rules[:1] if config.training.keep_best_of == "argmax" else config.rules

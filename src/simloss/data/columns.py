@@ -1,0 +1,157 @@
+"""The columns of a table: what each one holds, and its cells as numbers.
+
+Looking at all rows to tell numbers from dates is no leak; what depends on the values of a part
+(medians, which categories are frequent) is fitted by :class:`simloss.data.Encoder`.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .ordered_words import ranks
+
+# One column of 0 and 1 each; what is less frequent shares one.
+MOST_CATEGORIES = 30
+
+_DATE_FORMS = ("ISO8601", "%d.%m.%Y", "%m/%d/%Y", "%d/%m/%Y", "%Y/%m/%d")
+_LOOKS_LIKE_A_DATE = r"\d{1,4}[-./]\d{1,2}[-./]\d{1,4}(?:[T ].*)?"
+# Fewer numbers than this among the words, and the words are not just "unknown" here and there.
+_MOSTLY = 0.8
+_SECONDS_A_DAY = 86_400
+
+Numbers = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column that is used.
+
+    Attributes:
+        name: its heading.
+        kind: "number", "date", "rank" (words with an order) or "category".
+        words: the categories, or the words from the lowest rank to the highest.
+        form: how its dates are written.
+        has_missing: whether a cell of the file is empty.
+    """
+
+    name: str
+    kind: str
+    words: tuple[str, ...] = ()
+    form: str | None = None
+    has_missing: bool = False
+
+    @property
+    def width(self) -> int:
+        """How many inputs of a net it becomes; it depends on no part of the data."""
+        values = 1
+        if self.kind == "category":
+            values = min(len(self.words), MOST_CATEGORIES) + (len(self.words) > MOST_CATEGORIES)
+        return values + self.has_missing
+
+    def numbers(self, cells: Any) -> Numbers:
+        """The cells as numbers, (N): NaN where nothing stands, -1 for a category never seen."""
+        import pandas as pd
+
+        if self.kind == "number":
+            found = pd.to_numeric(cells, errors="coerce").to_numpy(np.float64, na_value=np.nan)
+            return np.where(np.isfinite(found), found, np.nan)
+        if self.kind == "date":
+            return _days(_dates(cells, self.form))
+        place = {_plain(word, self.kind): i for i, word in enumerate(self.words)}
+        unknown = -1.0 if self.kind == "category" else np.nan
+        texts = as_text(cells)
+        return np.array(
+            [np.nan if t is None else place.get(_plain(t, self.kind), unknown) for t in texts],
+            dtype=np.float64,
+        )
+
+
+def columns_of(frame: Any) -> tuple[tuple[Column, ...], dict[str, str]]:
+    """The columns that are used, and why the others are not, by name."""
+    used, unused = [], {}
+    for name in frame.columns:
+        found = _column(str(name), frame[name])
+        if isinstance(found, Column):
+            used.append(found)
+        else:
+            unused[str(name)] = found
+    return tuple(used), unused
+
+
+def as_text(cells: Any) -> list[str | None]:
+    """Each cell as text, None where nothing stands."""
+    return [
+        None if missing else str(cell).strip()
+        for cell, missing in zip(cells, cells.isna(), strict=True)
+    ]
+
+
+def _column(name: str, cells: Any) -> Column | str:
+    """What the column is, or why it is not used."""
+    import pandas as pd
+
+    has_missing = bool(cells.isna().any())
+    present = cells.dropna()
+    if present.empty:
+        return "empty"
+    if present.nunique() == 1 and not has_missing:
+        return "always the same"
+    if pd.api.types.is_bool_dtype(cells) or pd.api.types.is_numeric_dtype(cells):
+        if _counts_rows(present):
+            return "counts the rows"
+        return Column(name, "number", has_missing=has_missing)
+    if pd.api.types.is_datetime64_any_dtype(cells):
+        return Column(name, "date", has_missing=has_missing)
+    return _text_column(name, present.astype(str).str.strip(), has_missing)
+
+
+def _text_column(name: str, texts: Any, has_missing: bool) -> Column | str:
+    import pandas as pd
+
+    are_numbers = pd.to_numeric(texts, errors="coerce").notna()
+    if are_numbers.mean() >= _MOSTLY:
+        return Column(name, "number", has_missing=has_missing or not are_numbers.all())
+    form = _date_form(texts)
+    if form is not None:
+        return Column(name, "date", form=form, has_missing=has_missing)
+    words = sorted(texts.unique())
+    places = ranks(words)
+    if places is not None and len(words) > 1:
+        in_order = sorted(zip(places, words, strict=True))
+        return Column(name, "rank", tuple(w for _, w in in_order), has_missing=has_missing)
+    if len(words) > 20 and len(words) > len(texts) / 2:
+        return "almost every value is different, like an identifier"
+    return Column(name, "category", tuple(words), has_missing=has_missing)
+
+
+def _counts_rows(numbers: Any) -> bool:
+    """1, 2, 3, ...: the number of the row, which in a sorted file gives the answer away.
+
+    A few rows may lack, because they have no class.
+    """
+    values = numbers.to_numpy(np.float64)
+    return len(values) > 20 and bool((np.diff(values) == 1).mean() > 0.95)
+
+
+def _date_form(texts: Any) -> str | None:
+    if not texts.str.fullmatch(_LOOKS_LIKE_A_DATE).all():
+        return None
+    forms = (form for form in _DATE_FORMS if not _dates(texts, form).isna().any())
+    return next(forms, None)
+
+
+def _dates(cells: Any, form: str | None) -> Any:
+    import pandas as pd
+
+    return pd.to_datetime(cells, format=form, errors="coerce", utc=True)
+
+
+def _days(moments: Any) -> Numbers:
+    seconds = (moments.dt.tz_localize(None) - np.datetime64("1970-01-01")).dt.total_seconds()
+    return seconds.to_numpy(np.float64) / _SECONDS_A_DAY
+
+
+def _plain(word: str, kind: str) -> str:
+    return word.casefold() if kind == "rank" else word

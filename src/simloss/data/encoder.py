@@ -1,0 +1,102 @@
+"""The columns of a table made into the inputs of a net, by the training part alone."""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from .columns import MOST_CATEGORIES, Column
+
+# A number no float32 holds would make the whole table infinite.
+_LARGEST = 1e30
+
+
+@dataclass(frozen=True)
+class Encoder:
+    """Fills what is missing, and spreads categories over columns of 0 and 1.
+
+    A number is taken relative to the training part's median, which also stands in for a missing
+    one. Of a category's values the 30 most frequent in the training part have a column each; the
+    others share one, or, where there are no more than 30 in the file, are 0 in all columns, like
+    one that no training example has. A column with gaps gets a second one that marks them. So the
+    number of inputs depends on the file, and every value in them on the training part.
+
+    Attributes:
+        columns: of the table.
+        medians: one a column; 0 for a category.
+        kept: for each column, the categories that have one of their own.
+
+    Example:
+        >>> import torch
+        >>> columns = (Column("size", "number", has_missing=True), Column("sex", "category", "fm"))
+        >>> table = torch.tensor([[1.0, 0], [3, 1], [torch.nan, 1]], dtype=torch.float64)
+        >>> Encoder.fit(columns, table, torch.tensor([0, 1]))(table)
+        tensor([[0., 0., 1., 0.],
+                [2., 0., 0., 1.],
+                [0., 1., 0., 1.]])
+    """
+
+    columns: tuple[Column, ...]
+    medians: tuple[float, ...]
+    kept: tuple[tuple[int, ...], ...]
+
+    @classmethod
+    def fit(cls, columns: tuple[Column, ...], table: Tensor, indices: Tensor) -> "Encoder":
+        """By the rows `indices` of the table's numbers (N, K), NaN where nothing stands."""
+        some = table[indices]
+        medians, kept = [], []
+        for at, column in enumerate(columns):
+            present = some[:, at][~some[:, at].isnan()]
+            is_category = column.kind == "category"
+            medians.append(0.0 if is_category else _median(present))
+            kept.append(_most_frequent(present) if is_category else ())
+        return cls(columns, tuple(medians), tuple(kept))
+
+    @property
+    def width(self) -> int:
+        return sum(column.width for column in self.columns)
+
+    def __call__(self, table: Tensor) -> Tensor:
+        """The inputs of a net, float32 (N, D)."""
+        pieces = []
+        for at, column in enumerate(self.columns):
+            cells = table[:, at]
+            if column.kind == "category":
+                pieces += self._category(cells, at)
+            else:
+                pieces.append((cells - self.medians[at]).nan_to_num(0.0).clamp(-_LARGEST, _LARGEST))
+            if column.has_missing:
+                pieces.append(cells.isnan())
+        return torch.stack([piece.float() for piece in pieces], dim=1)  # (N, D)
+
+    def _category(self, cells: Tensor, at: int) -> list[Tensor]:
+        words = len(self.columns[at].words)
+        own = [cells == code for code in self.kept[at]]
+        own += [torch.zeros_like(cells)] * (min(words, MOST_CATEGORIES) - len(own))
+        if words <= MOST_CATEGORIES:
+            return own
+        is_kept = torch.stack(own).any(0)
+        return [*own, ~is_kept & ~cells.isnan()]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values, as JSON holds them."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, plain: dict[str, Any]) -> "Encoder":
+        """The reverse of `as_dict`."""
+        columns = [Column(**{**each, "words": tuple(each["words"])}) for each in plain["columns"]]
+        kept = tuple(tuple(codes) for codes in plain["kept"])
+        return cls(tuple(columns), tuple(plain["medians"]), kept)
+
+
+def _median(present: Tensor) -> float:
+    return float(present.median()) if len(present) else 0.0
+
+
+def _most_frequent(codes: Tensor) -> tuple[int, ...]:
+    """The most frequent categories, by number."""
+    found, counts = codes.long().unique(return_counts=True)
+    most = counts.argsort(descending=True, stable=True)[:MOST_CATEGORIES]
+    return tuple(sorted(found[most].tolist()))

@@ -1,0 +1,42 @@
+"""Words that people put in an order: sizes, grades, frequencies, months, answers of a survey."""
+
+import re
+from collections.abc import Sequence
+from functools import cache
+from importlib.resources import files
+
+
+def ranks(words: Sequence[str]) -> list[int] | None:
+    """The rank of each word in the first scale that knows all of them; None if none does.
+
+    Two words that mean the same step are no order.
+
+    Example:
+        >>> ranks(["High", "low", "MEDIUM"])
+        [9, 3, 6]
+        >>> ranks(["XL", "S", "M"]) is not None, ranks(["cat", "dog"])
+        (True, None)
+    """
+    plain = [_plain(word) for word in words]
+    for scale in _scales():
+        found = [scale.get(word) for word in plain]
+        known = [rank for rank in found if rank is not None]
+        if len(known) == len(plain) == len(set(known)):
+            return known
+    return None
+
+
+def _plain(word: str) -> str:
+    return re.sub(r"[\s_\-]+(?=\w)", " ", word.strip().casefold().replace("'", "").replace(".", ""))
+
+
+@cache
+def _scales() -> list[dict[str, int]]:
+    """One scale a line of the file, from one end to the other; "|" parts spellings of one step."""
+    text = files("simloss.data").joinpath("tables", "ordered_words.txt").read_text(encoding="utf-8")
+    return [_scale(line) for line in text.splitlines()]
+
+
+def _scale(line: str) -> dict[str, int]:
+    steps = [step.split("|") for step in line.split(", ")]
+    return {spelling: rank for rank, step in enumerate(steps) for spelling in step}

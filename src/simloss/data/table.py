@@ -1,0 +1,130 @@
+"""Any table with a column of classes."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from .columns import Column, columns_of
+from .dataset import Dataset
+from .errors import DataError
+from .table_file import column, fingerprint, read_table
+from .target import Target
+from .target import target as classes_of
+
+
+def table(
+    path: str | os.PathLike[str],
+    *,
+    target: str,
+    class_order: Sequence[str] | None = None,
+    bins: int | None = None,
+    superclass: str | None = None,
+    drop: Sequence[str] = (),
+    content: str | None = None,
+) -> Dataset:
+    r"""A CSV, TSV (also .gz) or parquet file; the class of a row stands in its column `target`.
+
+    All other columns are features: numbers, words, dates, yes and no, with gaps. Columns that are
+    empty, never vary, or look like an identifier are not used; `notes["unused"]` says which.
+    `inputs` holds the cells as numbers, and `columns` what they mean; an
+    :class:`simloss.data.Encoder` fitted on the training part makes inputs of a net of them.
+
+    Args:
+        path: the file.
+        target: the heading of the column to predict.
+        class_order: all classes in order, where their names do not tell it.
+        bins: cut a number into this many ordered classes of about equally many rows.
+        superclass: the heading of a column that holds each class's superclass.
+        drop: headings of columns not to be used.
+        content: the digest the file must have, to go on with a run on the same data only.
+
+    Example:
+        >>> import os, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     file = os.path.join(folder, "cups.csv")
+        ...     with open(file, "w") as csv:
+        ...         _ = csv.write("weight,colour,size\n1,red,S\n2,,L\n3,blue,M\n")
+        ...     cups = table(file, target="size")
+        >>> cups.class_names
+        ('S', 'M', 'L')
+        >>> [(column.name, column.kind) for column in cups.columns]
+        [('weight', 'number'), ('colour', 'category')]
+    """
+    found = Path(path).expanduser()
+    frame = read_table(found, (target,) if superclass is None else (target, superclass))
+    check_content(found, content)
+    classes = _classes(frame, found, target, class_order, bins)
+    special = [target, *([] if superclass is None else [superclass])]
+    for name in drop:
+        column(frame, name, "drop", found)
+    frame = frame.iloc[classes.rows]
+    columns, unused = columns_of(frame.drop(columns=[*special, *set(drop) - set(special)]))
+    if not columns:
+        raise DataError(f"'{found}' must have a column to predict from, but no other is usable.")
+    return Dataset(
+        name=found.name.split(".")[0],
+        inputs=table_numbers(frame, columns),
+        labels=classes.labels,
+        class_names=classes.order.names,
+        superclasses=superclasses(frame, found, superclass, classes),
+        columns=columns,
+        notes={**classes.notes, "unused": unused} if unused else classes.notes,
+    )
+
+
+def table_numbers(frame: Any, columns: tuple[Column, ...]) -> Tensor:
+    """The cells of the columns as numbers, float64 (N, K), NaN where nothing stands."""
+    return torch.from_numpy(np.stack([each.numbers(frame[each.name]) for each in columns], axis=1))
+
+
+def check_content(path: Path, content: str | None) -> None:
+    """Refuse a file that is not the one a configuration was made for."""
+    if content is not None and fingerprint(path) != content:
+        raise DataError(
+            f"'{path}' must be the file the run was started with, but its content has changed; "
+            f"start a new run with --out."
+        )
+
+
+def superclasses(
+    frame: Any, path: Path, name: str | None, classes: Target
+) -> tuple[str, ...] | None:
+    """The superclass of each class: from its column, or from class names that are paths."""
+    if name is None:
+        return parents_of(classes.order.names)
+    cells = column(frame, name, "superclass", path)
+    found: dict[str, str] = {}
+    for label, cell, missing in zip(classes.labels.tolist(), cells, cells.isna(), strict=True):
+        class_name = classes.order.names[label]
+        if not missing and found.setdefault(class_name, str(cell)) != str(cell):
+            raise DataError(
+                f"`superclass` must hold one value for each class, but {class_name!r} has "
+                f"{found[class_name]!r} and {str(cell)!r}."
+            )
+    lacking = [each for each in classes.order.names if each not in found]
+    if lacking:
+        raise DataError(f"`superclass` must name one for each class, but {lacking[0]!r} has none.")
+    return tuple(found[each] for each in classes.order.names)
+
+
+def parents_of(names: Sequence[str]) -> tuple[str, ...] | None:
+    """The path above each class where all names are paths, "animal/bird/robin"; else None.
+
+    Example:
+        >>> parents_of(["animal/bird/robin", "plant/rose"])
+        ('animal/bird', 'plant')
+    """
+    parents = [name.rpartition("/")[0] for name in names]
+    is_tree = all(parents) and len(set(parents)) > 1
+    return tuple(parents) if is_tree else None
+
+
+def _classes(
+    frame: Any, path: Path, name: str, order: Sequence[str] | None, bins: int | None
+) -> Target:
+    return classes_of(name, column(frame, name, "target", path), class_names=order, bins=bins)

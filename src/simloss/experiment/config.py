@@ -27,6 +27,9 @@ class SplitConfig:
 
     `new_for_each_seed` draws a new split for every seed: seeds on one split measure the noise of
     training only. `keep_duplicates_together` needs a source that knows its duplicates.
+    `keep_test` keeps the test part of the one split out of all the new ones, so that seeds with
+    which something was chosen have never seen it; what a new split draws for testing is then
+    trained on.
     """
 
     shares: tuple[float, float, float] = (0.6, 0.2, 0.2)
@@ -34,6 +37,7 @@ class SplitConfig:
     new_for_each_seed: bool = False
     stratify: bool = False
     keep_duplicates_together: bool = False
+    keep_test: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "shares", tuple(self.shares))  # a list when it comes from YAML
@@ -111,6 +115,8 @@ class Config:
         plain["treatments"] = [treatment.as_dict() for treatment in self.treatments]
         if self.cost is None:
             del plain["cost"]  # as it was before there was one: folders are named by this
+        if not self.split.keep_test:
+            del plain["split"]["keep_test"]
         return json.loads(json.dumps(plain))  # tuples become lists
 
     @classmethod

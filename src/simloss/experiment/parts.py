@@ -16,10 +16,22 @@ def indices_of(dataset: Dataset, config: SplitConfig, seed: int) -> dict[str, Te
     """The examples of each part: the source's own split, the one split, or one for this seed."""
     if dataset.parts is not None:
         return dataset.parts
+    if not config.new_for_each_seed:
+        return _drawn(dataset, config, config.seed)
+    drawn = _drawn(dataset, config, config.seed + seed)
+    if not config.keep_test:
+        return drawn
+    test = _drawn(dataset, config, config.seed)["test"]
+    train = torch.cat([drawn["train"], drawn["test"]]).sort().values
+    free = {"train": train, "validation": drawn["validation"]}
+    return {name: some[~torch.isin(some, test)] for name, some in free.items()} | {"test": test}
+
+
+def _drawn(dataset: Dataset, config: SplitConfig, seed: int) -> dict[str, Tensor]:
     return split(
         dataset,
         shares=config.shares,
-        seed=config.seed + seed if config.new_for_each_seed else config.seed,
+        seed=seed,
         stratify=config.stratify,
         keep_groups_together=config.keep_duplicates_together,
     )

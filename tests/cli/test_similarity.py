@@ -167,6 +167,11 @@ def test_load_prior_uncertainty_and_top_k(run, tmp_path):
     assert torch.allclose(load(tmp_path / "k.npz").to_dense(torch.float64), expected)
 
 
+def test_sketch(run):
+    out = run("similarity", "order", "--classes", 3, "--r", 0.5, "--sketch")[1]
+    assert out.endswith("0 ██▓▓▒▒\n1 ▓▓██▓▓\n2 ▒▒▓▓██\n")
+
+
 @pytest.mark.parametrize("clustered", [[], ["--clustered"]])
 def test_figure_is_one_file_that_works_offline(run, tmp_path, clustered):
     code, _, _ = run(

@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from simloss.similarity import embedding, figure, order
+from simloss.similarity import cost, embedding, figure, order, sketch
 
 NAMES = ["rose", "truck", "tulip", "car"]
 VECTORS = [[1, 0.1], [0, 1], [1, 0.2], [0.1, 1]]
@@ -47,6 +47,19 @@ def test_many_classes_clustered_are_a_sample():
     picture = order(450, r=0.9).figure(order="clustered")
     assert len(picture.data[0].z) == 300
     assert "a sample of 300 classes, clustered" in picture.layout.title.text
+
+
+def test_sketch_has_a_shade_for_each_size():
+    S = cost([[0, 0.1, 1, 2, 9], *([5] * i + [0] + [9] * (4 - i) for i in range(1, 5))], 1)
+    assert S.sketch().splitlines()[0] == "0 ██▓▓▒▒░░░░"
+    assert sketch([[1.0, 0.0], [0.0, 1.0]]) == "0 ██··\n1 ··██"
+
+
+def test_sketch_of_many_classes_shows_blocks():
+    lines = order(90, r=0.9).sketch().splitlines()
+    assert len(lines) == 32
+    assert lines[0].startswith("0 to 2 ")
+    assert len(lines[0]) == len("87 to 89 ") + 64
 
 
 def test_bad_input():

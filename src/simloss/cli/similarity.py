@@ -27,6 +27,8 @@ class Answer:
         Write the similarity: .csv opens in a spreadsheet; .npz and .safetensors are compact.
     figure
         Write an interactive heat map, an .html file that works offline.
+    sketch
+        Print the similarity in shades, too.
     clustered
         In the heat map, put classes that are alike next to each other.
     top_k
@@ -39,6 +41,7 @@ class Answer:
 
     out: Path | None = None
     figure: Path | None = None
+    sketch: bool = False
     clustered: bool = False
     top_k: int | None = None
     prior: Path | None = None
@@ -368,6 +371,8 @@ def _answer(made: "Similarity", answer: Answer | None) -> None:
         made = sparse(made, top_k=answer.top_k)
     prior = None if answer.prior is None else _prior(answer.prior, made)
     print(made.diagnose(prior, answer.uncertainty))
+    if answer.sketch:
+        print(made.sketch())
     if answer.out is not None:
         made.save(answer.out)
         print(f"Written: {answer.out}")

@@ -14,6 +14,7 @@ from .graph import graph
 from .grid import grid
 from .matrix import as_similarity, matrix
 from .order import identity, order
+from .sketch import sketch
 from .sparse import sparse
 from .storage import load
 from .taxonomy import tree
@@ -48,6 +49,7 @@ __all__ = [
     "restricted",
     "senses",
     "sharpened",
+    "sketch",
     "sparse",
     "symmetrized",
     "tree",

@@ -156,6 +156,12 @@ class Similarity(ABC):
 
         return figure(self, order=order)
 
+    def sketch(self) -> str:
+        """The same in shades of text, for a terminal; :func:`simloss.similarity.sketch`."""
+        from .sketch import sketch
+
+        return sketch(self)
+
     def save(self, path: str | PathLike[str]) -> None:
         """Write .csv, .npz or .safetensors; :func:`simloss.similarity.load` reads it back."""
         from .storage import save

@@ -34,7 +34,7 @@ def figure(similarity: Any, *, order: str = "given") -> Any:
     whole = as_similarity(similarity)
     title = repr(whole)
     if order == "given" and whole.num_classes > _CELLS_EACH_WAY:
-        values, labels = _block_means(whole)
+        values, labels = block_means(whole, _BLOCKS_EACH_WAY)
         title += f", means of {len(values)} x {len(values)} blocks"
     else:
         classes = torch.arange(whole.num_classes)
@@ -46,7 +46,7 @@ def figure(similarity: Any, *, order: str = "given") -> Any:
             classes = _clustered(whole, classes)
             title += ", clustered"
         values = whole.rows(classes, torch.float64)[:, classes]
-        labels = [_name(whole, int(i)) for i in classes]
+        labels = [class_name(whole, int(i)) for i in classes]
     return _heat_map(values, labels, title)
 
 
@@ -77,19 +77,19 @@ def _heat_map(values: Tensor, labels: list[str], title: str) -> Any:
     return picture
 
 
-def _block_means(whole: Similarity) -> tuple[Tensor, list[str]]:
+def block_means(whole: Similarity, count: int) -> tuple[Tensor, list[str]]:
     """The mean of S over blocks of neighbouring classes, and what each block is called."""
-    block = torch.arange(whole.num_classes) * _BLOCKS_EACH_WAY // whole.num_classes  # (C)
-    sums = torch.zeros(_BLOCKS_EACH_WAY, _BLOCKS_EACH_WAY, dtype=torch.float64)
+    block = torch.arange(whole.num_classes) * count // whole.num_classes  # (C)
+    sums = torch.zeros(count, count, dtype=torch.float64)
     for some in whole._chunks():
         rows = whole.rows(some, torch.float64)
-        wide = rows.new_zeros(len(some), _BLOCKS_EACH_WAY).index_add_(1, block, rows)
+        wide = rows.new_zeros(len(some), count).index_add_(1, block, rows)
         sums.index_add_(0, block[some], wide)
     size = block.bincount().double()
-    first = torch.searchsorted(block, torch.arange(_BLOCKS_EACH_WAY))
+    first = torch.searchsorted(block, torch.arange(count))
     last = first + size.long() - 1
     labels = [
-        f"{_name(whole, int(a))} to {_name(whole, int(b))}"
+        f"{class_name(whole, int(a))} to {class_name(whole, int(b))}"
         for a, b in zip(first, last, strict=True)
     ]
     return sums / size.unsqueeze(1) / size, labels
@@ -108,5 +108,6 @@ def _clustered(whole: Similarity, classes: Tensor) -> Tensor:
     return classes[torch.from_numpy(leaves).long()]
 
 
-def _name(whole: Similarity, place: int) -> str:
+def class_name(whole: Similarity, place: int) -> str:
+    """The name of a class, or its number."""
     return whole.names[place] if whole.names else str(place)

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from report import made_up
+from simloss.report import report
 
 UGLY_NAMES = (
     "<script>alert('class')</script>",
@@ -113,6 +114,19 @@ def alone(tmp_path_factory):
     path = tmp_path_factory.mktemp("runs") / "alone"
     made_up.folder(path, config, records(config))
     return path
+
+
+@pytest.fixture(scope="session")
+def page_of(tmp_path_factory):
+    """Run folder -> its report.html, written once."""
+    written = {}
+
+    def page(run):
+        if run not in written:
+            written[run] = report(run, tmp_path_factory.mktemp("pages"))
+        return written[run]
+
+    return page
 
 
 EVERY_RUN = ("ordered", "three", "nominal", "thousand", "broken", "all_failed", "alone")

@@ -39,7 +39,7 @@ def head(arm, seed):
     """What every record of a treatment begins with."""
     words = {"label": arm.label, "family": arm.family, "parameter": arm.parameter}
     return {
-        "cell": f"{arm.label}-seed{seed}".replace(" ", "_").replace(",", ""),
+        "cell": "".join(c if c.isalnum() else "_" for c in f"{arm.label}-seed{seed}"),
         "treatment": {**arm.as_dict(), **words},
         "seed": seed,
         "versions": {"simloss": "0.1.0", "torch": "2.13.0", "python": "3.11"},

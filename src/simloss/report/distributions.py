@@ -44,7 +44,7 @@ class Distributions:
     bins: Bins | None = field(init=False, default=None)
     made: list[dict[str, Any]] = field(init=False, default_factory=list)
     truth: dict[str, Any] = field(init=False, default_factory=dict)
-    counts: dict[str, list[int]] = field(init=False, default_factory=dict)
+    counts: dict[str, list[float]] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         width = self.width(self.classes)
@@ -82,7 +82,7 @@ class Distributions:
         for part in self.parts:
             self.truth[part] = encoded(self._overall(outputs.truth(part)))
             counts = outputs.counts[part] / outputs.seeds
-            self.counts[part] = [round(float(counts[i])) for i in self.places]
+            self.counts[part] = [round(float(counts[i]), 1) for i in self.places]
         if self.bins is None and len(self.classes) > _MOST_BINS:
             by_class = outputs.by_class("test")[self.places]
             ranked = np.argsort(-by_class, axis=1, kind="stable")[:, :_MOST_ANSWERS]

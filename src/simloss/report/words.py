@@ -28,6 +28,7 @@ _RULES = {
     "median": "the median",
     "mean": "the mean",
     "tree": "the lowest expected tree cost",
+    "similarity": "the highest expected similarity",
 }
 
 _UNITS = {

@@ -140,7 +140,7 @@
       });
       const count = outputs.counts[part.value][at];
       find("class-title").textContent =
-        `True class ${outputs.classes[at]} (${count.toLocaleString("en")} example${count === 1 ? "" : "s"} a run)`;
+        `True class ${outputs.classes[at]} (${count ? count.toLocaleString("en") : "no"} example${count === 1 ? "" : "s"} a run)`;
       if (outputs.ordered) return curves(find("plot-class"), lines, null, outputs.target[at]);
       const places = outputs.answers ? outputs.answers[at] : outputs.labels.map((_, i) => i);
       const labels = places.map((i) => outputs.labels[i]);

@@ -27,9 +27,8 @@ class SplitConfig:
 
     `new_for_each_seed` draws a new split for every seed: seeds on one split measure the noise of
     training only. `keep_duplicates_together` needs a source that knows its duplicates.
-    `keep_test` keeps the test part of the one split out of all the new ones, so that seeds with
-    which something was chosen have never seen it; what a new split draws for testing is then
-    trained on.
+    `keep_test` keeps the test part of the one split and draws only the others anew, so that seeds
+    with which something was chosen have never seen it.
     """
 
     shares: tuple[float, float, float] = (0.6, 0.2, 0.2)

@@ -1,6 +1,7 @@
 """A split of a data set, ready to train on."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -17,20 +18,38 @@ def indices_of(dataset: Dataset, config: SplitConfig, seed: int) -> dict[str, Te
     if dataset.parts is not None:
         return dataset.parts
     if not config.new_for_each_seed:
-        return _drawn(dataset, config, config.seed)
-    drawn = _drawn(dataset, config, config.seed + seed)
+        return _drawn(dataset, config, config.shares, config.seed)
     if not config.keep_test:
-        return drawn
-    test = _drawn(dataset, config, config.seed)["test"]
-    train = torch.cat([drawn["train"], drawn["test"]]).sort().values
-    free = {"train": train, "validation": drawn["validation"]}
-    return {name: some[~torch.isin(some, test)] for name, some in free.items()} | {"test": test}
+        return _drawn(dataset, config, config.shares, config.seed + seed)
+    first = _drawn(dataset, config, config.shares, config.seed)
+    return _drawn_again(dataset, config, first, config.seed + seed)
 
 
-def _drawn(dataset: Dataset, config: SplitConfig, seed: int) -> dict[str, Tensor]:
+def _drawn_again(
+    dataset: Dataset, config: SplitConfig, first: dict[str, Tensor], seed: int
+) -> dict[str, Tensor]:
+    """A new training and a new validation part of what is not tested with, as large as before."""
+    rest = torch.cat([first["train"], first["validation"]]).sort().values
+    groups = None if dataset.groups is None else dataset.groups[rest]
+    others = replace(dataset, labels=dataset.labels[rest], groups=groups)
+    train, validation, _ = config.shares
+    # A split has three parts: training is drawn as two halves.
+    shares = tuple(share / (train + validation) for share in (train / 2, validation, train / 2))
+    drawn = _drawn(others, config, shares, seed)
+    halves = torch.cat([drawn["train"], drawn["test"]]).sort().values
+    return {
+        "train": rest[halves],
+        "validation": rest[drawn["validation"]],
+        "test": first["test"],
+    }
+
+
+def _drawn(
+    dataset: Dataset, config: SplitConfig, shares: Sequence[float], seed: int
+) -> dict[str, Tensor]:
     return split(
         dataset,
-        shares=config.shares,
+        shares=shares,
         seed=seed,
         stratify=config.stratify,
         keep_groups_together=config.keep_duplicates_together,

@@ -91,7 +91,7 @@ class TestCompare:
         assert "`loss` must be one of" in fails(capsys, "compare", "--loss", "hinge")
         assert "`seeds` must be at least 1" in fails(capsys, "compare", "--seeds", "0")
         assert "Did you mean --seeds?" in fails(capsys, "compare", "--seds", "3")
-        assert "`source` must be one of" in fails(capsys, "compare", "iris")
+        assert "but nothing was found at 'iris'" in fails(capsys, "compare", "iris")
         assert not list(tmp_path.iterdir())  # nothing half-written
 
 

@@ -1,39 +1,49 @@
 """`simloss compare`: whether similarity helps on this data."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
-Several = Parameter(consume_multiple=True, negative="")
+from .their_options import SHIPPED, Flag, Several, TheirOptions
+
+if TYPE_CHECKING:
+    from ..experiment.config import Config
 
 
 def compare(
     data: str | None = None,
     /,
     *,
-    r: Annotated[list[float] | None, Several] = None,
+    r: Annotated[list[float] | None, Parameter(name=["--r", "--value"]), Several] = None,
     loss: Annotated[list[str] | None, Several] = None,
+    decision: Literal["argmax", "median", "mean", "tree", "similarity"] | None = None,
     seeds: int = 10,
     epochs: int | None = None,
     out: Path | None = None,
-    resume: Annotated[bool, Parameter(negative="")] = False,
+    resume: Annotated[bool, Flag] = False,
     workers: int | None = None,
+    theirs: TheirOptions = TheirOptions(),  # noqa: B008
 ) -> None:
     """Train with and without similarity, and say whether it helps.
 
-    Cross entropy, SimLoss, the proper and the soft-target loss, each answered by argmax and by the
-    median, on a new split for every seed. r is chosen on validation data; the verdict is on test
-    data, with statistics.
+    Cross entropy, SimLoss, the proper and the soft-target loss, each answered by argmax and by what
+    suits the classes (the median of ordered ones), on a new split for every seed. The parameter is
+    chosen on validation data; the verdict is on test data, with statistics.
 
     Parameters
     ----------
     data
-        diamonds or abalone, the two shipped tables; both if not given.
+        A table (.csv, .tsv, .parquet) with --target, a folder of images with a folder a class (or
+        train, val and test with such folders), or diamonds or abalone, the two shipped tables;
+        both of these if not given.
     r
-        The reduction factors to try.
+        Values of the similarity's parameter to try: r of order and values, the lower bound of
+        words, the temperature of a tree, the power of a saved one.
     loss
         Which losses beside cross entropy: simloss, proper, soft-target.
+    decision
+        How to answer beside argmax; what suits the classes if not given.
     seeds
         How many runs of each treatment.
     epochs
@@ -44,14 +54,57 @@ def compare(
         Go on with the run in --out.
     workers
         Processes; as many as there are cores if not given.
+    theirs
+        What is said about your own table or images.
     """
     from ..experiment.presets import COMPARE_LOSSES, COMPARE_R, comparison
     from .running import run_and_report
 
-    tables = [data] if data else ["diamonds", "abalone"]
+    if data is not None and data not in SHIPPED:
+        config = _theirs(Path(data).expanduser(), theirs, r, loss, decision, seeds, epochs)
+        run_and_report(config, out=out, resume=resume, workers=workers)
+        return
+    theirs.refuse_for_shipped(data or "a shipped table")
+    tables = [data] if data else list(SHIPPED)
     for table in tables:
         config = comparison(
             table, r=r or COMPARE_R, losses=loss or COMPARE_LOSSES, seeds=seeds, epochs=epochs
         )
         folder = out / table if out and len(tables) > 1 else out
         run_and_report(config, out=folder, resume=resume, workers=workers)
+
+
+def _theirs(
+    path: Path,
+    theirs: TheirOptions,
+    values: list[float] | None,
+    losses: list[str] | None,
+    decision: str | None,
+    seeds: int,
+    epochs: int | None,
+) -> "Config":
+    """The comparison on a user's own data, said aloud."""
+    from ..experiment.presets import COMPARE_LOSSES
+    from ..experiment.their_data import their_comparison
+    from .their_options import decided, described, missing_from_parts
+
+    data, dataset, made = decided(theirs, path, decision)
+    config = their_comparison(
+        data,
+        dataset,
+        made,
+        values=values,
+        losses=losses or COMPARE_LOSSES,
+        seeds=seeds,
+        epochs=epochs,
+        model=theirs.model,
+        augment=theirs.augment,
+    )
+    for line in described(data, dataset, made):
+        print(line)
+    for line in missing_from_parts(dataset, config.split, config.seeds):
+        print(line)
+    rules = ", ".join(config.rules)
+    count = len(config.treatments) * len(config.seeds)
+    print(f"Training {count:,} nets ({config.model}), each answered by {rules}", flush=True)
+    return config

@@ -54,14 +54,16 @@ def run_and_report(
             cluster=cluster,
             progress=progress_for(),
         )
-    _conclude(config, folder, records)
+    _conclude(config, folder, records, dataset.notes.get("unit"))
 
 
-def _conclude(config: Config, folder: RunFolder, records: list[dict[str, Any]]) -> None:
+def _conclude(
+    config: Config, folder: RunFolder, records: list[dict[str, Any]], unit: str | None
+) -> None:
     from ..report import report, verdict
 
     print(f"\n{config.name}")
-    print(verdict(records, config))
+    print(verdict(records, config, unit=unit))
     print(f"\nReport: {report(folder.path)}", flush=True)
 
 

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from .archive import source
 from .class_order import class_order as order_of
+from .content import check_content
 from .dataset import Dataset
 from .duplicates import groups
 from .errors import DataError
@@ -18,7 +19,7 @@ from .images import UNREADABLE, Cache, Images, LeftOut, images
 from .rows import rows
 from .source import Folder, Listed, Progress, Source
 from .split import PARTS, split
-from .table import check_content, superclasses
+from .table import superclasses
 from .table_file import column, read_table
 from .target import class_notes
 from .target import target as classes_of
@@ -45,6 +46,7 @@ def image_folder(
     size: int = 64,
     class_order: Sequence[str] | None = None,
     skip_unreadable: bool = False,
+    content: str | None = None,
     cache: Cache = None,
     progress: Progress | None = None,
 ) -> Dataset:
@@ -60,6 +62,7 @@ def image_folder(
         class_order: all classes in order, where their names do not tell it.
         skip_unreadable: leave out files that are named like images and are none, instead of
             refusing the folder; `notes["left_out"]` counts them.
+        content: the digest the folder must have, to go on with a run on the same data only.
         cache: the folder in which decoded images are kept; None for `$SIMLOSS_CACHE` or
             `~/.cache/simloss`, False to keep nothing.
         progress: called with the bytes read so far and the bytes there are.
@@ -69,6 +72,7 @@ def image_folder(
         ('rose', 'tulip', 'violet')
     """
     found = existing_path(path, "pass the path of a folder with one folder of images a class")
+    check_content(found, content)
     pictures = images(
         _source(found),
         name="folder",

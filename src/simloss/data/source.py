@@ -81,6 +81,11 @@ class Folder(Source):
         """A digest of every name, size and time of change; moving the folder changes nothing."""
         return hashlib.sha256(repr(self._files).encode("utf-8", "surrogatepass")).hexdigest()
 
+    def listing(self) -> bytes:
+        """Every name and size, which a copy of the folder has too."""
+        names = [(name, size) for name, size, _ in self._files]
+        return repr(names).encode("utf-8", "surrogatepass")
+
     def _members(self) -> Iterator[Member]:
         self.position = 0
         for name, size, _ in self._files:

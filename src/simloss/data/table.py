@@ -10,9 +10,10 @@ import torch
 from torch import Tensor
 
 from .columns import Column, columns_of
+from .content import check_content
 from .dataset import Dataset
 from .errors import DataError
-from .table_file import column, fingerprint, read_table
+from .table_file import column, read_table
 from .target import Target
 from .target import target as classes_of
 
@@ -80,15 +81,6 @@ def table(
 def table_numbers(frame: Any, columns: tuple[Column, ...]) -> Tensor:
     """The cells of the columns as numbers, float64 (N, K), NaN where nothing stands."""
     return torch.from_numpy(np.stack([each.numbers(frame[each.name]) for each in columns], axis=1))
-
-
-def check_content(path: Path, content: str | None) -> None:
-    """Refuse a file that is not the one a configuration was made for."""
-    if content is not None and fingerprint(path) != content:
-        raise DataError(
-            f"'{path}' must be the file the run was started with, but its content has changed; "
-            f"start a new run with --out."
-        )
 
 
 def superclasses(

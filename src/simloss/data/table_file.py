@@ -1,7 +1,6 @@
 """Tables in files: CSV, TSV, plain or .gz, and parquet, as pandas reads them."""
 
 import gzip
-import hashlib
 from pathlib import Path
 from typing import Any
 
@@ -42,12 +41,6 @@ def read_table(path: Path, text_columns: tuple[str, ...] = ()) -> Any:
     frame.columns = [str(name).strip() for name in frame.columns]
     _check_headings(path, list(frame.columns))
     return frame
-
-
-def fingerprint(path: Path) -> str:
-    """A digest of the file's content."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()[:16]
 
 
 def column(frame: Any, name: str, option: str, path: Path) -> Any:

@@ -82,7 +82,10 @@ def class_notes(order: ClassOrder, labels: Tensor) -> dict[str, Any]:
     """The kind of order, and the classes with fewer than 3 examples."""
     counts = torch.bincount(labels, minlength=len(order.names)).tolist()
     rare = {n: count for n, count in zip(order.names, counts, strict=True) if count < _RARE}
-    return {"class_order": order.kind, **({"rare_classes": rare} if rare else {})}
+    notes: dict[str, Any] = {"class_order": order.kind}
+    if order.kind in ("words", "given"):
+        notes["unit"] = "classes"
+    return notes | ({"rare_classes": rare} if rare else {})
 
 
 def _as_numbers_write(texts: list[str]) -> list[str]:

@@ -1,4 +1,4 @@
-"""The nets: the paper's two, one for tables, and whatever a user names."""
+"""The nets by name: the paper's two, one for tables, two for images, and whatever a user names."""
 
 from collections.abc import Callable
 from importlib import import_module
@@ -7,6 +7,7 @@ from typing import cast
 from torch import Tensor, nn
 
 from .. import _checks
+from .image_nets import ResNet, SmallCNN
 
 
 class AgeCNN(nn.Module):
@@ -99,7 +100,10 @@ MODELS: dict[str, tuple[str, Callable[[tuple[int, ...], int], nn.Module]]] = {
     "age-cnn": ("(3, 60, 60)", lambda shape, classes: AgeCNN(classes)),
     "lenet": ("(3, 32, 32)", lambda shape, classes: LeNet(classes)),
     "mlp": ("(D,)", lambda shape, classes: MLP(shape[0], classes)),
+    "small-cnn": ("(3, H, W)", lambda shape, classes: SmallCNN(classes)),
+    "resnet": ("(3, H, W)", lambda shape, classes: ResNet(classes, min(shape[1:]))),
 }
+_ANY_SIZE = {"(D,)": 1, "(3, H, W)": 3}  # only the number of dimensions counts
 
 
 def model(name: str, input_shape: tuple[int, ...], num_classes: int) -> nn.Module:
@@ -114,7 +118,7 @@ def model(name: str, input_shape: tuple[int, ...], num_classes: int) -> nn.Modul
     _checks.choice("model", name, (*MODELS, "module:factory"))
     takes, make = MODELS[name]
     shape = f"({', '.join(map(str, input_shape))}{',' if len(input_shape) == 1 else ''})"
-    fits = len(input_shape) == 1 if name == "mlp" else shape == takes
+    fits = len(input_shape) == _ANY_SIZE[takes] if takes in _ANY_SIZE else shape == takes
     if not fits:
         raise ValueError(f"`model` {name!r} takes inputs of shape {takes}, but they are {shape}.")
     return make(input_shape, num_classes)

@@ -15,8 +15,9 @@ from .checkpoint import Checkpoint
 from .config import TrainingConfig
 from .measure import Judge
 
-# Images a forward pass without gradients takes at once.
+# Images of 3 x 60 x 60 that a forward pass without gradients takes at once; fewer of larger ones.
 _EVALUATION_BATCH = 2048
+_EVALUATION_NUMBERS = _EVALUATION_BATCH * 3 * 60 * 60
 
 
 class NotFiniteError(ArithmeticError):
@@ -198,7 +199,8 @@ def logits_of(net: nn.Module, part: Part, precision: str = "float32") -> Tensor:
     net.eval()
     device = next(net.parameters()).device
     found = []
-    for some in torch.arange(len(part)).split(_EVALUATION_BATCH):
+    at_once = min(_EVALUATION_BATCH, max(1, _EVALUATION_NUMBERS // part.inputs[0].numel()))
+    for some in torch.arange(len(part)).split(at_once):
         x = part.ready(rows(part.inputs, some).to(device))
         with torch.autocast(device.type, torch.bfloat16, enabled=precision == "bfloat16"):
             found.append(net(x).float().cpu())

@@ -1,0 +1,24 @@
+"""Whether a file or folder is still the one a run was started with."""
+
+import hashlib
+from pathlib import Path
+
+from .errors import DataError
+from .source import Folder
+
+
+def content_of(path: Path, depth: int = 12) -> str:
+    """A digest: of a file's bytes, of the names and sizes of a folder's files."""
+    if path.is_dir():
+        return hashlib.sha256(Folder(path, depth).listing()).hexdigest()[:16]
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()[:16]
+
+
+def check_content(path: Path, content: str | None) -> None:
+    """Refuse a file or folder that is not the one a configuration was made for."""
+    if content is not None and content_of(path) != content:
+        raise DataError(
+            f"'{path}' must be what the run was started with, but its content has changed; "
+            f"start a new run with --out."
+        )

@@ -1,0 +1,159 @@
+"""How alike the classes are, proposed from what is known about them."""
+
+import re
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from .. import _checks, metrics, similarity
+from ..data import Dataset
+from ..data.class_order import spaced_positions
+from .similarities import SIMILARITIES
+
+# Few values, because each one more makes a chance find more likely.
+GRIDS = {
+    "order": (0.3, 0.5, 0.7, 0.8, 0.9),
+    "values": (0.3, 0.5, 0.7, 0.8, 0.9),
+    "words": (0.2, 0.4, 0.6, 0.8),
+    "words-angle": (0.25, 0.5, 1.0),
+    "tree": (0.25, 0.5, 1.0, 2.0),
+}
+_FILE_POWERS = (0.5, 1.0, 2.0)
+_EVEN = 1e-6
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """A similarity, and what follows from it.
+
+    Attributes:
+        similarity: a name in `SIMILARITIES`, or the path of a saved one.
+        reason: why, in words that go after "because".
+        values: of its parameter, to try.
+        metrics: what is measured, the one that counts first.
+        rules: how probabilities are answered.
+        cost: as a configuration has it.
+    """
+
+    similarity: str
+    reason: str
+    values: tuple[float, ...]
+    metrics: tuple[str, ...]
+    rules: tuple[str, ...]
+    cost: str | None = None
+
+
+def proposed(dataset: Dataset) -> tuple[str, str] | None:
+    """The kind of similarity that the classes suggest, and why; None where they suggest none.
+
+    Example:
+        >>> from simloss.data import abalone
+        >>> proposed(abalone())
+        ('order', 'the classes are equally spaced numbers')
+    """
+    names, kind = dataset.class_names, dataset.notes.get("class_order")
+    if dataset.superclasses is not None:
+        return "tree", "the classes have superclasses"
+    if kind == "given":
+        return "order", "you gave their order"
+    if kind == "words":
+        return "order", "the class names are words with an order"
+    at = spaced_positions(names)
+    if at is not None and _is_even(sorted(at)):
+        return "order", "the classes are equally spaced numbers"
+    if at is not None:
+        what = "dates" if kind == "dates" else "numbers"
+        return "values", f"the classes are {what} at unequal distances"
+    if all(re.search(r"[^\W\d_]{3}", name) for name in names) and _have_vectors(names):
+        return "words", "the class names are words"
+    return None
+
+
+def proposal(dataset: Dataset, kind: str | None = None) -> Proposal:
+    """What to compare on this data: the kind asked for, or the one the classes suggest."""
+    if kind is None:
+        found = proposed(dataset)
+        if found is None:
+            raise ValueError(_which(dataset))
+        return _following(dataset, *found)
+    if (
+        kind == "order"
+        and dataset.notes.get("class_order") == "names"
+        and len(dataset.class_names) > 2
+    ):
+        some = ",".join(dataset.class_names[:3])
+        raise ValueError(
+            f"`similarity` 'order' needs an order, which the class names do not tell; "
+            f"give it with --class-order, for example {some}{',...' * (dataset.num_classes > 3)}."
+        )
+    return _following(dataset, kind, "you asked for it")
+
+
+def with_metric(dataset: Dataset, made: Proposal, metric: str) -> Proposal:
+    """The same with another metric as the one that counts."""
+    found = metrics.find(metric)
+    known = {"probabilities"}
+    known |= {"order"} if "mae" in made.metrics else set()
+    known |= {"tree"} if dataset.superclasses is not None else set()
+    known |= {"cost", "similarity"} if made.cost not in (None, "values") else set()
+    lacking = sorted(found.needs - known)
+    if lacking:
+        raise ValueError(
+            f"`metric` {found.name!r} needs {lacking[0]}, which similarity {made.similarity!r} "
+            f"does not have; choose another metric or similarity."
+        )
+    # Beside a metric that knows no better mistakes, one that does would be the one that counts.
+    others = made.metrics if found.needs - {"probabilities"} else ()
+    names = tuple(dict.fromkeys((found.name, *others)))
+    return replace(made, metrics=names)
+
+
+def with_rule(dataset: Dataset, made: Proposal, rule: str) -> Proposal:
+    """The same with another decision beside argmax."""
+    allowed = {"argmax"}
+    allowed |= {"median", "mean"} if "mae" in made.metrics else set()
+    allowed |= {"tree"} if dataset.superclasses is not None else set()
+    allowed |= {"similarity"} if made.cost not in (None, "values") else set()
+    _checks.choice("decision", rule, sorted(allowed))
+    return replace(made, rules=tuple(dict.fromkeys(("argmax", rule))))
+
+
+def _following(dataset: Dataset, kind: str, reason: str) -> Proposal:
+    """The grid, the metrics and the decisions that go with a kind of similarity."""
+    values = GRIDS.get(kind, _FILE_POWERS)
+    if kind in ("order", "values"):
+        at = spaced_positions(dataset.class_names)
+        is_by_value = kind == "values" or (at is not None and not _is_even(at, step=1.0))
+        cost = "values" if is_by_value and at is not None else None
+        return Proposal(
+            kind, reason, values, ("mae", "mse", "accuracy"), ("argmax", "median"), cost
+        )
+    if kind == "tree":
+        measured = ("mean_height", "superclass_accuracy", "accuracy")
+        return Proposal(kind, reason, values, measured, ("argmax", "tree"))
+    rules = ("argmax", "similarity")
+    return Proposal(kind, reason, values, ("mean_similarity", "accuracy"), rules, kind)
+
+
+def _is_even(at: list[float], step: float | None = None) -> bool:
+    """Whether neighbours are equally far apart, by `step` if given."""
+    gaps = [high - low for low, high in pairwise(at)]
+    wanted = gaps[0] if step is None else step
+    return all(abs(gap - wanted) <= _EVEN * abs(wanted) for gap in gaps)
+
+
+def _have_vectors(names: tuple[str, ...]) -> bool:
+    try:
+        similarity.words(names)
+    except ValueError:
+        return False
+    return True
+
+
+def _which(dataset: Dataset) -> str:
+    some = ", ".join(repr(name) for name in dataset.class_names[:3])
+    kinds = ", ".join(kind for kind in SIMILARITIES if kind not in ("words-angle", "values"))
+    return (
+        f"`similarity` must be chosen, because the class names ({some}, ...) do not tell it: "
+        f"--similarity {kinds} or the path of a saved one; order needs --class-order, "
+        f"tree needs --superclass."
+    )

@@ -1,0 +1,38 @@
+import pytest
+
+from report import made_up
+from simloss.cli import main
+
+
+@pytest.fixture
+def run(tmp_path):
+    config = made_up.config(seeds=2, losses=("proper",), values=(0.5, 0.8))
+    made_up.folder(tmp_path / "run", config, made_up.records(config, made_up.same_everywhere))
+    return tmp_path / "run"
+
+
+def test_report_prints_the_verdict_and_writes_the_page(run, tmp_path, capsys):
+    main(["report", str(run)])
+    said = capsys.readouterr().out
+    assert said.startswith("A tendency only, from 2 runs: ")
+    assert f"Report: {run / 'report.html'}" in said
+    assert (run / "report.html").stat().st_size > 1_000_000
+    main(["report", str(run), "--out", str(tmp_path / "else")])
+    assert (tmp_path / "else" / "table.tex").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["report"], "FOLDER requires an argument"),
+        (["report", "nowhere"], "must be a run folder with a config.yaml"),
+    ],
+)
+def test_a_mistake_is_one_sentence(arguments, sentence, capsys):
+    with pytest.raises(SystemExit) as stopped:
+        main(arguments)
+    assert stopped.value.code == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert sentence in said.err
+    assert said.err.count("\n") == 1

@@ -25,7 +25,16 @@ def test_layer_sizes_are_the_papers():
 
 
 @pytest.mark.parametrize(
-    ("name", "shape"), [("age-cnn", (3, 60, 60)), ("lenet", (3, 32, 32)), ("mlp", (7,))]
+    ("name", "shape"),
+    [
+        ("age-cnn", (3, 60, 60)),
+        ("lenet", (3, 32, 32)),
+        ("mlp", (7,)),
+        ("small-cnn", (3, 1, 1)),
+        ("small-cnn", (3, 30, 50)),
+        ("resnet", (3, 9, 9)),
+        ("resnet", (3, 64, 64)),
+    ],
 )
 def test_gives_one_logit_a_class(name, shape):
     assert model(name, shape, 11)(torch.zeros(2, *shape)).shape == (2, 11)
@@ -45,7 +54,7 @@ def test_a_users_factory(monkeypatch):
 
 def test_bad_names_and_shapes():
     with pytest.raises(ValueError, match="`model` must be one of 'age-cnn', 'lenet', 'mlp'"):
-        model("resnet", (3, 32, 32), 3)
+        model("vgg", (3, 32, 32), 3)
     with pytest.raises(
         ValueError, match=r"'lenet' takes inputs of shape \(3, 32, 32\), but they a"
     ):

@@ -21,6 +21,8 @@ _VERBS = {
     "similarity": "Say what you know about your classes, and see what it means.",
     "run": "Run the experiment that a config.yaml describes.",
     "train": "Train one net and save it.",
+    "predict": "Answer for new examples with a saved net.",
+    "tune": "Find the best loss and parameter with few epochs, then put it to the test.",
 }
 
 

@@ -2,44 +2,48 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
+from .their_options import TheirOptions
+
+if TYPE_CHECKING:
+    from ..experiment.config import Config
+
+_SOURCES = ("diamonds", "abalone", "utkface", "afad", "cifar100")
+
 
 def train(
-    source: Literal["diamonds", "abalone", "utkface", "afad", "cifar100"],
+    source: str,
     /,
     *,
     data: Path | None = None,
     loss: Literal["simloss", "proper", "soft-target", "cross-entropy"] = "simloss",
-    similarity: str | None = None,
     value: Annotated[float | None, Parameter(name=["--value", "--r"])] = None,
-    decision: Literal["argmax", "median", "mean", "tree"] = "argmax",
-    model: str | None = None,
+    decision: Literal["argmax", "median", "mean", "tree", "similarity"] | None = None,
     epochs: int | None = None,
     seed: int = 0,
     device: str = "auto",
     out: Path = Path("model.safetensors"),
+    theirs: TheirOptions = TheirOptions(),  # noqa: B008
 ) -> None:
     """Train one net, print what it reaches, and save it as a file that cannot run code.
 
     Parameters
     ----------
     source
-        diamonds or abalone, which are shipped, or utkface, afad, cifar100 with --data.
+        A table with --target or a folder of images, as for compare; diamonds or abalone, which are
+        shipped; or utkface, afad, cifar100 with --data.
     data
-        The archive or folder of the data set.
+        The archive or folder of utkface, afad or cifar100.
     loss
         The loss to train with.
-    similarity
-        order, words, words-angle or tree, or the path of a saved one.
     value
-        The similarity's parameter: r of order, the lower bound of words, a temperature.
+        The similarity's parameter: r of order and values, the lower bound of words, a temperature.
     decision
-        How the net will answer; the best epoch is chosen for it.
-    model
-        age-cnn, lenet, mlp, or module:factory; what suits the data if not given.
+        How the net will answer; the best epoch is chosen for it. For your own data what suits the
+        classes if not given, else argmax.
     epochs
         The most epochs to train; without it, until early stopping.
     seed
@@ -48,24 +52,59 @@ def train(
         auto, cpu, cuda or mps.
     out
         Where the model goes.
+    theirs
+        What is said about your own table or images.
     """
     from ..experiment.single import train_and_save, training_config
 
-    path = str(data.expanduser().resolve()) if data else None
-    config = training_config(
-        source,
-        path,
-        loss=loss,
-        similarity=similarity,
-        value=value,
-        rule=decision,
-        model=model,
-        epochs=epochs,
-        device=device,
-        seed=seed,
-    )
+    if source in _SOURCES:
+        theirs.refuse_for_shipped(source, but=("similarity", "model"))
+        config = training_config(
+            source,
+            str(data.expanduser().resolve()) if data else None,
+            loss=loss,
+            similarity=theirs.similarity,
+            value=value,
+            rule=decision or "argmax",
+            model=theirs.model,
+            epochs=epochs,
+            device=device,
+            seed=seed,
+        )
+    else:
+        path = Path(source).expanduser()
+        config = _theirs(path, theirs, loss, value, decision, epochs, device, seed)
     for line in train_and_save(config, out, _show):
         print(line, flush=True)
+
+
+def _theirs(
+    path: Path,
+    theirs: TheirOptions,
+    loss: str,
+    value: float | None,
+    decision: str | None,
+    epochs: int | None,
+    device: str,
+    seed: int,
+) -> "Config":
+    """The training of one net on a user's own data, said aloud."""
+    from ..experiment.their_data import one_of, their_comparison
+    from .their_options import decided, described
+
+    data, dataset, made = decided(theirs, path, decision)
+    config = their_comparison(
+        data,
+        dataset,
+        made,
+        epochs=epochs,
+        model=theirs.model,
+        augment=theirs.augment,
+        device=device,
+    )
+    for line in described(data, dataset, made):
+        print(line)
+    return one_of(config, loss=loss, value=value, rule=made.rules[-1], seed=seed)
 
 
 def _show(line: dict[str, Any]) -> None:

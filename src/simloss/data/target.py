@@ -63,7 +63,7 @@ def target(
     if bins is not None:
         present, notes["edges"] = _binned(name, present, bins)
     else:
-        present = _as_numbers_write(present)
+        present = as_numbers_write(present)
         _refuse_measurement(name, present)
     order = class_order(present, class_names)
     place = {each: i for i, each in enumerate(order.names)}
@@ -88,7 +88,7 @@ def class_notes(order: ClassOrder, labels: Tensor) -> dict[str, Any]:
     return notes | ({"rare_classes": rare} if rare else {})
 
 
-def _as_numbers_write(texts: list[str]) -> list[str]:
+def as_numbers_write(texts: list[str]) -> list[str]:
     """Plain numbers in one spelling, so that "1" and "1.0" are one class; other texts as given."""
     try:
         values = [float(text) for text in texts]

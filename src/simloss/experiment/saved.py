@@ -94,7 +94,7 @@ class SavedModel:
             about["rule"],
             config,
             shape,
-            Encoder.from_dict(about["encoder"]) if about.get("encoder") else None,
+            _encoder(about, path),
             tensors.get("similarity"),
         )
 
@@ -129,6 +129,13 @@ class SavedModel:
         # Kept in the model, because the file it came from may be gone.
         plain = Judge.of(classes, self.config.metrics)
         return replace(plain, similarity=as_similarity(self.similarity))
+
+
+def _encoder(about: dict[str, Any], path: Path) -> Encoder | None:
+    try:
+        return Encoder.from_dict(about["encoder"]) if about.get("encoder") else None
+    except (KeyError, TypeError, AttributeError):
+        raise ValueError(f"'{path}' holds columns that cannot be read.") from None
 
 
 def _read(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:

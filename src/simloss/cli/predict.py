@@ -1,0 +1,104 @@
+"""`simloss predict`: a saved net's answers for new examples."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from cyclopts import Parameter
+
+if TYPE_CHECKING:
+    from ..experiment.answers import Table
+
+Flag = Parameter(negative="")
+_SHOWN = 10
+
+
+def predict(
+    model: Path,
+    data: str,
+    /,
+    *,
+    out: Path | None = None,
+    all_: Annotated[bool, Parameter(name="--all", negative="")] = False,
+    abstain: float | None = None,
+    decision: Literal["argmax", "median", "mean", "tree", "similarity"] | None = None,
+    image_column: str | None = None,
+) -> None:
+    """Answer for new examples with a net that simloss train has saved.
+
+    Each gets an answer, its calibrated probability, what it is expected to cost (in the unit of the
+    decision: 1 for any mistake, or the distance), and the most probable classes.
+
+    Parameters
+    ----------
+    model
+        The model, a .safetensors file.
+    data
+        A table with the columns the model was trained on, a folder of images, or a table of images.
+    out
+        Where the answers go, .csv or .parquet; the first few are printed if not given.
+    all_
+        The probability of every class, not of the three most probable only.
+    abstain
+        Give no answer where it is expected to cost more than this.
+    decision
+        How to answer; as the model was trained for if not given.
+    image_column
+        The column of a table that holds the paths of images, relative to the table.
+    """
+    from ..experiment.answers import answers, right_share
+    from ..experiment.new_data import new_data
+    from ..experiment.saved import SavedModel
+
+    if out is not None and out.suffix.lower() not in (".csv", ".parquet"):
+        raise ValueError(f"`--out` must end in .csv or .parquet, but got '{out}'.")
+    saved = SavedModel.load(model)
+    examples = new_data(saved, data, image_column)
+    table = answers(saved, examples, rule=decision, abstain=abstain, all_probabilities=all_)
+    for note in examples.notes:
+        print(f"Note: {note}.", file=sys.stderr)
+    if out is None:
+        _show(table)
+    else:
+        _write(table, out)
+        print(f"Answers: {out} ({len(examples.names):,} examples)")
+    if abstain is not None:
+        print(f"No answer for {sum(table['abstained']):,} of {len(examples.names):,} examples")
+    right, known = right_share(saved, examples, table)
+    if known:
+        print(f"Right: {right:,} of {known:,} whose class is known ({100 * right / known:.1f} %)")
+
+
+def _show(table: "Table") -> None:
+    """The first few rows, in columns."""
+    import pandas
+
+    frame = pandas.DataFrame(table)
+    print(frame.head(_SHOWN).to_string(index=False, na_rep="-"))
+    if len(frame) > _SHOWN:
+        print(f"... and {len(frame) - _SHOWN:,} more; --out answers.csv writes them all")
+
+
+def _write(table: "Table", out: Path) -> None:
+    import pandas
+
+    from .. import _checks
+    from ..experiment.store import write_whole
+
+    if out.suffix.lower() == ".parquet":
+        _checks.installed("pyarrow", "parquet")
+        write_whole(out, pandas.DataFrame(table).to_parquet(index=False))
+        return
+    safe = {_safe(heading): [_safe(cell) for cell in cells] for heading, cells in table.items()}
+    write_whole(out, pandas.DataFrame(safe).to_csv(index=False).encode())
+
+
+def _safe(cell: Any) -> Any:
+    """No text that a spreadsheet takes for a formula; a number, also one in words, as it is."""
+    if not isinstance(cell, str) or not cell.startswith(("=", "+", "-", "@", "\t", "\r")):
+        return cell
+    try:
+        float(cell)
+    except ValueError:
+        return f"'{cell}"
+    return cell

@@ -1,0 +1,136 @@
+"""Folders of images nobody prepared."""
+
+from zlib import crc32
+
+import pytest
+import torch
+
+from data.files import jpeg, write_folder, write_zip
+from simloss.data import DataError, image_folder, image_table, split
+from simloss.data.content import content_of
+
+
+def of_classes(classes, each=3, prefix=""):
+    """`each` pictures a class, all different."""
+    return {
+        f"{prefix}{name}/{i}.jpg": jpeg(crc32(f"{prefix}{name}{i}".encode()))
+        for name in classes
+        for i in range(each)
+    }
+
+
+def test_a_class_a_folder_in_natural_order(tmp_path):
+    folder = write_folder(tmp_path / "ages", of_classes([str(i) for i in range(1, 13)]))
+    (folder / "readme.txt").write_text("not an image")
+    read = image_folder(folder, size=8)
+    assert read.class_names == tuple(str(i) for i in range(1, 13))
+    assert read.inputs.shape == (36, 3, 8, 8)
+    assert read.inputs.dtype == torch.uint8
+    assert read.labels.bincount().tolist() == [3] * 12
+    assert read.name == "ages"
+    assert read.parts is None
+    assert read.superclasses is None
+
+
+def test_the_same_from_an_archive(tmp_path):
+    files = of_classes(["low", "high"], prefix="data/set/")
+    read = image_folder(write_zip(tmp_path / "set.zip", files), size=8)
+    assert read.class_names == ("low", "high")
+    assert len(read) == 6
+
+
+@pytest.mark.parametrize(
+    ("folders", "sizes"),
+    [
+        (("train", "val", "test"), (10, 10, 10)),
+        (("Training", "validation", "testing"), (10, 10, 10)),
+        (("train", "test"), (8, 2, 10)),
+        (("train", "valid"), (8, 2, 10)),
+        (("train",), (6, 2, 2)),
+    ],
+)
+def test_parts_are_folders(tmp_path, folders, sizes):
+    files = {}
+    for part in folders:
+        files |= of_classes(["cat", "dog"], each=5, prefix=f"{part}/")
+    read = image_folder(write_folder(tmp_path / "pets", files), size=8)
+    assert read.class_names == ("cat", "dog")
+    assert tuple(len(read.parts[name]) for name in ("train", "validation", "test")) == sizes
+    together = torch.cat(list(read.parts.values()))
+    assert together.sort().values.tolist() == list(range(len(read)))
+    assert ("parts" in read.notes) == (len(folders) < 3)
+
+
+def test_nested_folders_are_a_tree(tmp_path):
+    files = of_classes(["animal/bird/robin", "animal/bird/crow", "animal/fish/cod", "plant/rose"])
+    read = image_folder(write_folder(tmp_path / "life", files), size=8)
+    assert read.class_names == ("cod", "crow", "robin", "rose")
+    assert read.superclasses == ("animal/fish", "animal/bird", "animal/bird", "plant")
+    files = of_classes(["a/left", "a/right", "b/left", "b/right"])
+    read = image_folder(write_folder(tmp_path / "hands", files), size=8)
+    assert read.class_names == ("a/left", "a/right", "b/left", "b/right")
+    assert read.superclasses == ("a", "a", "b", "b")
+
+
+def test_equal_pictures_stay_together(tmp_path):
+    files = of_classes(["cat", "dog"], each=6)
+    files["dog/again.jpg"] = files["dog/0.jpg"]
+    read = image_folder(write_folder(tmp_path / "pets", files), size=8)
+    assert len(read.groups.unique()) == 12
+    split(read, keep_groups_together=True)
+
+
+def test_a_table_of_images(tmp_path):
+    folder = write_folder(tmp_path, {f"pictures/{i}.png": jpeg(i) for i in range(6)})
+    ages = [30, 4, 5, 30, "", 4]
+    rows = "".join(f"pictures/{i}.png,{age}\n" for i, age in enumerate(ages))
+    (folder / "faces.csv").write_text("file,age\n" + rows + ",9\n")
+    read = image_table(folder / "faces.csv", target="age", image_column="file", size=8)
+    assert read.class_names == ("4", "5", "30")
+    assert read.labels.tolist() == [2, 0, 1, 2, 0]
+    assert read.inputs.shape == (5, 3, 8, 8)
+    (folder / "lost.csv").write_text("file,age\nnowhere.png,1\npictures/1.png,2\n")
+    with pytest.raises(DataError, match=r"lost.csv' names the file '.*nowhere.png', which cannot"):
+        image_table(folder / "lost.csv", target="age", image_column="file")
+
+
+class TestMistakes:
+    def test_an_unreadable_image_is_named(self, tmp_path):
+        files = of_classes(["cat", "dog"]) | {"dog/broken.jpg": b"no picture"}
+        folder = write_folder(tmp_path / "pets", files)
+        with pytest.raises(DataError, match=r"dog/broken.jpg \(not an image\); repair or remove"):
+            image_folder(folder, size=8)
+        read = image_folder(folder, size=8, skip_unreadable=True)
+        assert len(read) == 6
+        assert read.notes["left_out"]["unreadable"]["count"] == 1
+
+    def test_folders(self, tmp_path):
+        with pytest.raises(DataError, match="Nothing was found at"):
+            image_folder(tmp_path / "gone")
+        with pytest.raises(DataError, match="at least two classes, but holds only 'cat'"):
+            image_folder(write_folder(tmp_path / "one", of_classes(["cat"])), size=8)
+        loose = write_folder(tmp_path / "loose", {"1.jpg": jpeg(1)})
+        with pytest.raises(DataError, match="1 left out: not in the folder of a class"):
+            image_folder(loose, size=8)
+        empty = tmp_path / "empty"
+        empty.mkdir()
+        with pytest.raises(DataError, match="must hold folders of images, one a class"):
+            image_folder(empty)
+        mixed = of_classes(["cat", "dog"], prefix="train/") | {"test/1.jpg": jpeg(2)}
+        with pytest.raises(DataError, match="must hold the classes as folders in train, val"):
+            image_folder(write_folder(tmp_path / "mixed", mixed), size=8)
+
+    def test_order(self, tmp_path):
+        folder = write_folder(tmp_path / "fruit", of_classes(["raw", "ripe", "rotten"]))
+        read = image_folder(folder, size=8, class_order=["raw", "ripe", "rotten"])
+        assert read.notes["class_order"] == "given"
+        with pytest.raises(ValueError, match="all 3 classes, but 'rotten' is missing"):
+            image_folder(folder, size=8, class_order=["raw", "ripe"])
+
+    def test_content(self, tmp_path):
+        folder = write_folder(tmp_path / "pets", of_classes(["cat", "dog"]))
+        content = content_of(folder)
+        image_folder(folder, size=8, content=content)
+        (folder / "dog" / "0.jpg").unlink()
+        with pytest.raises(DataError, match="its content has changed"):
+            image_folder(folder, size=8, content=content)

@@ -56,7 +56,7 @@ class TheirOptions:
     target: str | None = None
     image_column: str | None = None
     similarity: str | None = None
-    class_order: str | None = None
+    class_order: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None
     bins: int | None = None
     superclass: str | None = None
     drop: Annotated[list[str] | None, Several] = None

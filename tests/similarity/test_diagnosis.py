@@ -234,6 +234,13 @@ def test_of_some_hundred_classes_posteriors_are_cut_to_their_neighbours():
     assert found.answered == pytest.approx(1, abs=0.2)
 
 
+def test_a_learned_similarity_can_be_looked_at():
+    learned = matrix(torch.nn.Parameter(torch.eye(3) * 0.5 + 0.5))
+    assert learned.diagnose().symmetric
+    assert len(learned.figure(order="clustered").data[0].z) == 3
+    assert len(learned.sketch().splitlines()) == 3
+
+
 @pytest.mark.parametrize(
     ("make", "message"),
     [

@@ -73,6 +73,18 @@ def test_a_million_ordered_classes_are_a_small_file(tmp_path):
     assert load(path).num_classes == 1_000_000
 
 
+def test_too_many_classes_for_a_table(tmp_path):
+    with pytest.raises(ValueError, match="at most 10,000 classes, but the similarity has 20,000"):
+        order(20_000, r=0.5).save(tmp_path / "s.csv")
+
+
+def test_a_learned_similarity_is_saved_as_it_is_now(tmp_path):
+    learned = torch.nn.Parameter(torch.eye(3) * 0.5 + 0.5)
+    for ending in (".csv", ".npz", ".safetensors"):
+        matrix(learned).save(tmp_path / f"s{ending}")
+        assert torch.equal(load(tmp_path / f"s{ending}").to_dense(torch.float32), learned.detach())
+
+
 def test_a_table_made_by_hand(tmp_path):
     path = tmp_path / "s.csv"
     path.write_text("﻿,cat,lynx\ncat,1,0.8\n\nlynx,0.5,1\n", encoding="utf-8")
@@ -141,6 +153,7 @@ def test_pickles_inside_are_never_opened(tmp_path):
         {"structure": "embedding"},
         {"num_classes": 7},
         {"names": ["a"]},
+        {"options": {"kernel": "cosine"}, "structure": "values"},
     ],
 )
 def test_a_file_that_was_changed_is_refused(tmp_path, change):
@@ -150,6 +163,16 @@ def test_a_file_that_was_changed_is_refused(tmp_path, change):
         about = {**json.loads(str(file["about"])), **change}
         arrays = {"matrix": file["matrix"]}
     np.savez(path, about=np.array(json.dumps(about)), **arrays)
+    with pytest.raises(ValueError, match="saved by simloss, but is not"):
+        load(path)
+
+
+def test_values_out_of_range_are_refused(tmp_path):
+    path = tmp_path / "s.npz"
+    order(3, r=0.5).save(path)
+    with np.load(path) as file:
+        about = file["about"]
+    np.savez(path, about=about, r=np.array(-3.0))
     with pytest.raises(ValueError, match="saved by simloss, but is not"):
         load(path)
 

@@ -104,3 +104,13 @@ def test_a_module_holds_it(similarity):
     module = simloss.SimLoss(similarity)
     assert torch.allclose(module(logits, target), simloss.sim_loss(logits, target, similarity))
     assert module.state_dict() == {}
+
+
+@pytest.mark.parametrize("name", ["grid", "sparse", "tree", "values"])
+def test_a_loss_with_it_can_be_compiled(name):
+    similarity = STRUCTURES[name]()
+    logits = torch.randn(4, 6, generator=torch.Generator().manual_seed(1))
+    target = torch.tensor([0, 3, 5, 1])
+    compiled = torch.compile(simloss.sim_loss, backend="aot_eager")
+    plain = simloss.sim_loss(logits, target, similarity)
+    assert torch.allclose(compiled(logits, target, similarity), plain, atol=1e-6)

@@ -3,9 +3,11 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import App, Parameter
+
+from .similarity_input import choice, listed_names, named_numbers, prior
 
 if TYPE_CHECKING:
     from ..similarity import Similarity
@@ -129,7 +131,7 @@ def words(
     from ..similarity import words as build
 
     made = build(
-        _names(names, names_from),
+        listed_names(names, names_from),
         lower_bound,
         kernel,
         vectors,
@@ -206,7 +208,7 @@ def graph(
     """
     from ..similarity import graph as build
 
-    nodes = _names(classes or (), classes_from) if classes or classes_from else None
+    nodes = listed_names(classes or (), classes_from) if classes or classes_from else None
     made = build(edges, temperature, classes=nodes, directed=directed, header=header)
     _answer(made, answer)
 
@@ -241,10 +243,10 @@ def wordnet(
     from ..similarity import wordnet as build
 
     made = build(
-        _names(names, names_from),
+        listed_names(names, names_from),
         temperature,
         measure=measure,
-        choose=dict(_choice(each) for each in choose or ()),
+        choose=dict(choice(each) for each in choose or ()),
         folder=folder,
     )
     _answer(made, answer)
@@ -267,7 +269,7 @@ def geo(
     """
     from ..similarity import geo as build
 
-    names, points = _named_numbers(places, header, 2)
+    names, points = named_numbers(places, header, 2)
     _answer(build(points, scale_km, names=names), answer)
 
 
@@ -299,7 +301,7 @@ def embedding(
     """
     from ..similarity import embedding as build
 
-    names, numbers = _named_numbers(vectors, header, None)
+    names, numbers = named_numbers(vectors, header, None)
     _answer(build(numbers, lower_bound, kernel, names, temperature=temperature), answer)
 
 
@@ -369,8 +371,8 @@ def _answer(made: "Similarity", answer: Answer | None) -> None:
     answer = answer or Answer()
     if answer.top_k is not None:
         made = sparse(made, top_k=answer.top_k)
-    prior = None if answer.prior is None else _prior(answer.prior, made)
-    print(made.diagnose(prior, answer.uncertainty))
+    frequency = None if answer.prior is None else prior(answer.prior, made)
+    print(made.diagnose(frequency, answer.uncertainty))
     if answer.sketch:
         print(made.sketch())
     if answer.out is not None:
@@ -380,51 +382,3 @@ def _answer(made: "Similarity", answer: Answer | None) -> None:
         picture = made.figure(order="clustered" if answer.clustered else "given")
         picture.write_html(answer.figure, include_plotlyjs=True)
         print(f"Written: {answer.figure}")
-
-
-def _names(names: Any, file: Path | None) -> list[str]:
-    if file is None:
-        return [*names]
-    if names:
-        raise ValueError("Class names must come as arguments or from a file, but both were given.")
-    lines = file.read_text(encoding="utf-8-sig").splitlines()
-    return [line.strip() for line in lines if line.strip()]
-
-
-def _choice(text: str) -> tuple[str, int | str]:
-    name, equals, meaning = text.partition("=")
-    if not equals or not meaning:
-        raise ValueError(f"`--choose` must be name=offset or name=word, but got {text!r}.")
-    return name, int(meaning) if meaning.isdigit() else meaning
-
-
-def _named_numbers(path: Path, header: bool, count: int | None) -> tuple[list[str], Any]:
-    """The first cell of each line, and the rest as numbers."""
-    from ..similarity.csv_lines import equally_long, numbers, read_lines
-
-    lines = read_lines(path)
-    equally_long(path, lines)
-    if count is not None and len(lines[0]) != count + 1:
-        raise ValueError(
-            f"{path} must have a name and {count} numbers in each line, "
-            f"but has {len(lines[0])} cells."
-        )
-    lines = lines[1:] if header else lines
-    cells = [line[1:] for line in lines]
-    return [line[0].strip() for line in lines], numbers(path, cells, (int(header), 1))
-
-
-def _prior(path: Path, made: "Similarity") -> Any:
-    """One number a class, in class order; with names, in any order."""
-    from .. import _checks
-    from ..similarity.csv_lines import equally_long, numbers, read_lines
-
-    lines = read_lines(path)
-    equally_long(path, lines)
-    shift = len(lines[0]) - 1
-    column = numbers(path, [line[-1:] for line in lines], (0, shift))[:, 0]
-    if shift and made.names:
-        given = [line[0].strip() for line in lines]
-        place = _checks.permutation("prior", made.names, given, f"classes in {path}")
-        column = column[place]
-    return column

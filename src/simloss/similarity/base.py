@@ -140,9 +140,15 @@ class Similarity(ABC):
 
     def with_tensors(self, tensors: dict[str, Tensor]) -> Self:
         """The same structure holding other tensors; nothing is checked."""
-        return type(self)(
+        same = type(self)(
             self.num_classes, tensors, names=self.names, kind=self.kind, **self.options
         )
+        same.kept, same.notes = self.kept, self.notes
+        return same
+
+    def detached(self) -> Self:
+        """The same on the CPU and without gradients: to look at, to store."""
+        return self.with_tensors({k: v.detach().cpu() for k, v in self.tensors.items()})
 
     def diagnose(self, prior: Any = None, uncertainty: Any = None) -> "Diagnosis":
         """What there is to know and to worry about; :func:`simloss.similarity.diagnose`."""

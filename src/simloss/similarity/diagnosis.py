@@ -19,11 +19,9 @@ _SEEDS = 16
 # The classes a posterior is cut to, where there are more than twice as many.
 _NEIGHBOURS = 64
 _MOST_PAIRS = 1000
-# The classes among which a counterexample is looked for.
-_SEARCHED = 128
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Diagnosis:
     """What :func:`diagnose` found; ``print`` it to read it.
 
@@ -109,7 +107,7 @@ def diagnose(similarity: Any, prior: Any = None, uncertainty: Any = None) -> Dia
         >>> round(found.effective_classes, 2)
         1.76
     """
-    whole = as_similarity(similarity)
+    whole = as_similarity(similarity).detached()
     if whole.num_classes < 2:
         raise ValueError("`similarity` must have at least 2 classes to be diagnosed, but has 1.")
     p = _prior(prior, whole.num_classes)
@@ -193,14 +191,13 @@ def _of_part(whole: Similarity, part: Tensor, close: Tensor) -> dict[str, Any]:
     }
     if whole.kind == "similarity":
         triples, _ = properness.triangle_violations(part)
-        few = min(len(part), _SEARCHED)
-        found_one = properness.counterexample(part[:few, :few], triples[(triples < few).all(1)])
+        example = properness.counterexample(part, triples)
         found["triangle"] = len(triples) == 0
         if len(triples):
             found["worst_triangle"] = tuple(close[triples[0]].tolist())
-        if found_one is not None:
+        if example is not None:
             nothing = torch.zeros(whole.num_classes, dtype=torch.float64)
-            p, q = (nothing.index_put((close[:few],), each) for each in found_one)
+            p, q = (nothing.index_put((close,), each) for each in example)
             found |= {"proper": False, "improper_at": p, "better_answer": q}
         elif symmetric and definite and len(triples) == 0:
             found["proper"] = True

@@ -31,7 +31,7 @@ def figure(similarity: Any, *, order: str = "given") -> Any:
         'order(5 classes, r=0.5)'
     """
     _checks.choice("order", order, ("given", "clustered"))
-    whole = as_similarity(similarity)
+    whole = as_similarity(similarity).detached()
     title = repr(whole)
     if order == "given" and whole.num_classes > _CELLS_EACH_WAY:
         values, labels = block_means(whole, _BLOCKS_EACH_WAY)

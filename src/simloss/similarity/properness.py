@@ -8,6 +8,7 @@ from .._checks import ROUNDING
 _GRID = 12
 _WORST = 20
 _RANDOM = 10
+_SEARCHED = 128
 
 
 def smallest_eigenvalue(s: Tensor) -> float:
@@ -43,13 +44,20 @@ def counterexample(s: Tensor, triples: Tensor) -> tuple[Tensor, Tensor] | None:
     """
     for triple in triples[:_WORST]:
         corner = triple.unique()
-        if len(corner) == 3:
-            found = _bent_down(s[corner][:, corner], _face_points())
-            if found is not None:
-                nothing = torch.zeros(len(s), dtype=s.dtype)
-                p, q = (nothing.index_put((corner,), each) for each in found)
-                return p, q
-    return _bent_down(s, _random_points(len(s)))
+        if len(corner) == 3 and (found := _of_classes(s, corner, _face_points())):
+            return found
+    few = torch.arange(min(len(s), _SEARCHED))
+    return _of_classes(s, few, _random_points(len(few)))
+
+
+def _of_classes(s: Tensor, classes: Tensor, points: Tensor) -> tuple[Tensor, Tensor] | None:
+    """A counterexample in which only some classes are possible."""
+    found = _bent_down(s[classes][:, classes], points)
+    if found is None:
+        return None
+    nothing = torch.zeros(len(s), dtype=s.dtype)
+    p, q = (nothing.index_put((classes,), each) for each in found)
+    return p, q
 
 
 def _random_points(size: int) -> Tensor:

@@ -24,7 +24,7 @@ def sketch(similarity: Any) -> str:
         good ▒▒▓▓██▓▓
         high ░░▒▒▓▓██
     """
-    whole = as_similarity(similarity)
+    whole = as_similarity(similarity).detached()
     if whole.num_classes > _CELLS_EACH_WAY:
         values, labels = block_means(whole, _CELLS_EACH_WAY)
     else:

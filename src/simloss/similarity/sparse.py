@@ -107,7 +107,7 @@ def sparse(similarity: Any, *, top_k: int | None = None) -> Similarity:
                 [0.0000, 0.9487, 1.0000, 0.0000],
                 [0.0000, 0.0000, 0.7071, 1.0000]])
     """
-    whole = as_similarity(similarity)
+    whole = as_similarity(similarity).detached()
     _checks.of_kind_similarity("similarity", whole.kind)
     if top_k is not None:
         top_k = _checks.class_count("top_k", top_k)

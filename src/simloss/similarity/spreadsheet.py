@@ -12,11 +12,17 @@ from .base import Similarity
 from .csv_lines import equally_long, is_number, numbers, read_lines
 from .matrix import matrix
 
+_MOST_CLASSES = 10_000  # a gigabyte of text
 _UNNAMED = ", unnamed"  # in the corner: the names are only numbers
 
 
 def write_csv(similarity: Similarity, path: Path) -> None:
     """Names in the first line and column, the kind in the corner; every digit of each number."""
+    if similarity.num_classes > _MOST_CLASSES:
+        raise ValueError(
+            f"A .csv file must have at most {_MOST_CLASSES:,} classes, but the similarity has "
+            f"{similarity.num_classes:,}; save it as .npz or .safetensors."
+        )
     names = similarity.names
     corner = similarity.kind + ("" if names else _UNNAMED)
     labels = names or [str(i) for i in range(similarity.num_classes)]

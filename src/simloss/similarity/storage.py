@@ -29,6 +29,8 @@ from .taxonomy import TreeSimilarity
 from .values import ValueSimilarity
 
 _ABOUT = "about"
+# What reading a file of another kind, or one that was changed, can end in.
+_UNREADABLE = (KeyError, TypeError, IndexError, ValueError, RuntimeError)
 _STRUCTURES: dict[str, type[Similarity]] = {
     kind.structure: kind
     for kind in (
@@ -60,7 +62,7 @@ def save(similarity: Similarity, path: str | PathLike[str]) -> None:
         True
     """
     write, _ = _FORMATS[_ending(path)]
-    write(similarity, Path(path))
+    write(similarity.detached(), Path(path))
 
 
 def load(path: str | PathLike[str]) -> Similarity:
@@ -106,17 +108,16 @@ def _rebuilt(path: Path, about: str, tensors: dict[str, Tensor]) -> Similarity:
     similarity.kept = None if known["kept"] is None else tuple(known["kept"])
     similarity.notes = tuple(known["notes"])
     _checks.class_names(names, similarity.num_classes)
-    if similarity.rows([0]).shape != (1, similarity.num_classes):
-        raise ValueError(f"{path} must hold rows of {similarity.num_classes} classes.")
+    row = similarity.rows([0])
+    if row.shape != (1, similarity.num_classes) or not bool(((row >= 0) & (row <= 1)).all()):
+        raise ValueError(f"{path} must hold rows of numbers in [0, 1], one a class.")
     if isinstance(similarity, DenseSimilarity):
         _checks.similarity_values(similarity.tensors["matrix"], similarity.kind)
     return similarity
 
 
 def _write_npz(similarity: Similarity, path: Path) -> None:
-    arrays: dict[str, Any] = {
-        name: value.detach().cpu().numpy() for name, value in similarity.tensors.items()
-    }
+    arrays: dict[str, Any] = {name: value.numpy() for name, value in similarity.tensors.items()}
     with open(path, "wb") as file:
         np.savez_compressed(file, **arrays, about=np.array(_about(similarity)))
 
@@ -128,15 +129,13 @@ def _read_npz(path: Path) -> Similarity:
         about = str(arrays.pop(_ABOUT))
         tensors = {name: torch.from_numpy(value) for name, value in arrays.items()}
         return _rebuilt(path, about, tensors)
-    except (KeyError, TypeError, IndexError, EOFError, zipfile.BadZipFile, json.JSONDecodeError):
+    except (*_UNREADABLE, EOFError, zipfile.BadZipFile):
         raise ValueError(_not_ours(path)) from None
-    except ValueError as error:
-        raise ValueError(f"{_not_ours(path)} ({error})") from None
 
 
 def _write_safetensors(similarity: Similarity, path: Path) -> None:
     safetensors = _checks.installed("safetensors.torch", "cli")
-    tensors = {name: value.detach().contiguous() for name, value in similarity.tensors.items()}
+    tensors = {name: value.contiguous() for name, value in similarity.tensors.items()}
     safetensors.save_file(tensors, str(path), metadata={_ABOUT: _about(similarity)})
 
 
@@ -149,12 +148,12 @@ def _read_safetensors(path: Path) -> Similarity:
             about = (file.metadata() or {})[_ABOUT]
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
         return _rebuilt(path, about, tensors)
-    except (KeyError, TypeError, IndexError, json.JSONDecodeError, safetensors.SafetensorError):
+    except (*_UNREADABLE, safetensors.SafetensorError):
         raise ValueError(_not_ours(path)) from None
 
 
 def _not_ours(path: Path) -> str:
-    return f"{path} must be a similarity saved by simloss, but is not"
+    return f"{path} must be a similarity saved by simloss, but is not."
 
 
 _FORMATS: dict[str, tuple[Callable[[Similarity, Path], Any], Callable[[Path], Similarity]]] = {

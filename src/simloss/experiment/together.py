@@ -99,11 +99,12 @@ def train_together(
         for some in order.split(config.batch_size, dim=1):
             batch = x[torch.arange(len(x)).unsqueeze(1), some][group]  # (B, n, D)
             truth = y.gather(1, some)[group]  # (B, n)
-            values = loss(stack(batch), truth)  # (B)
+            logits = stack(batch)  # (B, n, C)
+            values, gradient = loss(logits.detach(), truth)  # (B), (B, n, C)
             optimizer.zero_grad(set_to_none=True)
-            values.sum().backward()
+            logits.backward(gradient)
             optimizer.step()
-            losses.append(values.detach())
+            losses.append(values)
         batch_losses = torch.stack(losses, dim=1)  # (B, batches)
         _note_failures(members, running, batch_losses, epoch)
         with torch.inference_mode():

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from simloss import metrics
 from simloss.experiment.config import Config, DataConfig, SplitConfig
 from simloss.experiment.store import RunFolder
 from simloss.experiment.treatment import Treatment, treatments
@@ -62,7 +63,7 @@ def records(config, mean_of, *, noise=0.1, luck=0.3, seed=0):
                 part: {
                     rule: {
                         name: mean_of(arm, rule, name) + split[number] + own + draw.normal(0, noise)
-                        for name in (*config.metrics, "nll", "calibration_error")
+                        for name in metrics.columns((*config.metrics, "nll", "calibration_error"))
                     }
                     for rule in config.rules
                 }

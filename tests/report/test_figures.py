@@ -37,12 +37,12 @@ def test_plotly_knows_every_property_of_every_figure(any_run):
 
 def test_what_is_there_depends_on_what_was_run(ordered, alone, all_failed):
     every = {"summary", "tradeoff", "parameter-0", "parameter-1", "training", "confusion"}
-    every |= {"calibration", "effective", "strips"}
+    every |= {"calibration", "effective-0", "strips"}
     assert set(gallery(Run.read(ordered)).plots) == every
     assert set(gallery(Run.read(alone)).plots) == every - {
         "parameter-0",
         "parameter-1",
-        "effective",
+        "effective-0",
     }
     nothing = gallery(Run.read(all_failed))
     assert nothing.plots == {}
@@ -138,6 +138,10 @@ def test_tradeoff_takes_what_there_is_beside_the_main_metric(ordered):
     config = made_up.config(seeds=1, metrics=("mae",), rules=("argmax",))
     alone = verdict(made_up.records(config, made_up.same_everywhere), config)
     assert tradeoff(alone)["layout"]["yaxis"]["title"]["text"] == "NLL (lower is better)"
+    for row in alone.results.rows:
+        row.numbers = {key: value for key, value in row.numbers.items() if key[2] == "mae"}
+    assert alone.results.columns == ["mae"]
+    assert tradeoff(alone) is None
 
 
 def test_few_of_many_values_are_shown_and_the_chosen_always(ordered):

@@ -72,6 +72,19 @@ def test_help_under_one_decision_only():
     found = verdict(made_up.records(config, mean_of), config)
     assert found.helps
     assert "10 runs) where the answer is the median; answering by the median" in found.sentence
+    assert "both together" not in found.sentence  # the first clause has said it
+
+
+def test_another_loss_with_another_decision_is_named():
+    def mean_of(arm, rule, metric):
+        helped = 0.5 * (not made_up.without_similarity(arm)) + (1.0 if arm.options else 0)
+        return 4.0 - helped - (0.3 if rule == "median" else 0)
+
+    config = made_up.with_options(made_up.config(losses=("proper",)), label_smoothing=0.1)
+    found = verdict(made_up.records(config, mean_of), config)
+    assert "; cross entropy, label smoothing 0.1, answered by the median, reaches 2.7" in (
+        found.sentence
+    )
 
 
 def test_accuracy_is_raised_in_points():

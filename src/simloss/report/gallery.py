@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .. import metrics
-from .distributions import Distributions, fitting
+from .curves import Curves
 from .figures.calibration import calibration
 from .figures.confusion import Mistake, confusion, costliest
 from .figures.parameter import against_parameter, on_one_scale, parameters
-from .figures.style import PALETTE, Figure, colour, dash
+from .figures.style import Figure
 from .figures.summary import summary
 from .figures.tradeoff import tradeoff
 from .figures.training import training
@@ -20,11 +20,10 @@ from .figures.usage import Shares, effective_numbers, strips
 from .outputs import Floats, Outputs, outputs_of
 from .results import Row
 from .run import Run
-from .selection import best_of_each, curves_of_families, values_of_families
+from .selection import best_of_each, values_of_families
 from .words import answered_by
 
-# Cool to warm as the parameter grows, told apart with any colour vision.
-_BY_VALUE = (PALETTE[5], PALETTE[0], PALETTE[4], PALETTE[1])
+# Seeds a treatment whose training is averaged.
 _HISTORIES = 10
 
 
@@ -37,6 +36,7 @@ class Gallery:
         outputs: the data of the two figures that the page's script draws itself.
         parameter_plots: (place, title) of the plots against the parameter.
         parameter_metrics: (variant, label) of them.
+        effective_plots: (place, title) of the plots of the number of classes in use.
         strip_families: (variant, label) of the plot of classes in use.
         confusion_variants: (variant, label) of the confusion heat map.
         mistakes: (variant, the costliest confusions).
@@ -46,6 +46,7 @@ class Gallery:
     outputs: dict[str, Any] | None = None
     parameter_plots: list[tuple[str, str]] = field(default_factory=list)
     parameter_metrics: list[tuple[str, str]] = field(default_factory=list)
+    effective_plots: list[tuple[str, str]] = field(default_factory=list)
     strip_families: list[tuple[str, str]] = field(default_factory=list)
     confusion_variants: list[tuple[str, str]] = field(default_factory=list)
     mistakes: list[tuple[str, list[Mistake]]] = field(default_factory=list)
@@ -90,12 +91,11 @@ def _add_arrays(made: Gallery, run: Run) -> None:
     results, findings = run.results, run.verdict.findings
     families = values_of_families(results, findings)
     best = best_of_each(results, findings)
-    groups = _groups(run, best)
+    curves = Curves(run)
     base = [results.baseline] if results.baseline else []
-    rows = [*base, *(row for members in families.values() for row in members)]
-    wanted = [*best, *(row for group in groups for row in group["rows"])]
-    rows += [row for row in _unique(wanted) if not _holds(rows, row)]
-    distributions = _distributions(run, best, groups)
+    rows = _unique(
+        [*base, *(row for members in families.values() for row in members), *curves.rows]
+    )
     shares: Shares = []
     bins: list[tuple[Row, Floats]] = []
     truth: Floats | None = None
@@ -104,70 +104,13 @@ def _add_arrays(made: Gallery, run: Run) -> None:
         shares.append((row, outputs.shares(results.rules[0])))
         if _holds(best, row):
             bins.append((row, outputs.calibration))
-        if _holds(distributions.rows, row):
-            distributions.add(row, outputs)
+        if _holds(curves.rows, row):
+            curves.add(row, outputs)
         _add_confusion(made, run, row, outputs)
     if truth is not None:
-        made.outputs = distributions.packed()
+        made.outputs = curves.as_dict()
         made.hang("calibration", calibration(results, _in_order(best, bins)))
         _add_usage(made, run, families, shares, truth)
-
-
-class _Curves:
-    """The distributions of the treatments that fit the page, and the groups they are shown in."""
-
-    def __init__(self, run: Run, groups: list[dict[str, Any]], best: list[Row]) -> None:
-        every = _unique([row for group in groups for row in group["rows"]])
-        parts, all_fit = fitting(run.classes, len(every), len(best))
-        self.groups = groups if all_fit else groups[:1]
-        self.rows = every if all_fit else best
-        self.run = run
-        self.made = Distributions(run.classes, parts, max(1, len(self.rows)))
-        self.places: dict[int, int] = {}
-
-    def add(self, row: Row, outputs: Outputs) -> None:
-        self.places[id(row)] = len(self.places)
-        self.made.add(row, outputs)
-
-    def packed(self) -> dict[str, Any]:
-        groups = [{"label": group["label"], "curves": self._styled(group)} for group in self.groups]
-        return self.made.as_dict([group for group in groups if group["curves"]])
-
-    def _styled(self, group: dict[str, Any]) -> list[dict[str, Any]]:
-        known = [row for row in group["rows"] if id(row) in self.places]
-        shades = iter(_BY_VALUE)
-        return [
-            {
-                "curve": self.places[id(row)],
-                "colour": next(shades)
-                if group["by_value"] and not row.is_baseline
-                else colour(self.run.results, row),
-                "dash": dash(self.run.results, row),
-            }
-            for row in known
-        ]
-
-
-def _distributions(run: Run, best: list[Row], groups: list[dict[str, Any]]) -> _Curves:
-    return _Curves(run, groups, best)
-
-
-def _groups(run: Run, best: list[Row]) -> list[dict[str, Any]]:
-    """Treatments that are shown as curves of one figure: the best of each loss, then each loss."""
-    base = [run.results.baseline] if run.results.baseline else []
-    groups: list[dict[str, Any]] = [
-        {"label": "the best of each loss", "rows": best, "by_value": False}
-    ]
-    for family, rows in curves_of_families(run.results, run.verdict.findings).items():
-        if len(rows) > 1:
-            groups.append(
-                {
-                    "label": f"{family} by {rows[-1].symbol}",
-                    "rows": [*base, *rows],
-                    "by_value": True,
-                }
-            )
-    return groups
 
 
 def _add_confusion(made: Gallery, run: Run, row: Row, outputs: Outputs) -> None:
@@ -187,7 +130,10 @@ def _add_confusion(made: Gallery, run: Run, row: Row, outputs: Outputs) -> None:
 def _add_usage(
     made: Gallery, run: Run, families: dict[str, list[Row]], shares: Shares, truth: Floats
 ) -> None:
-    made.hang("effective", effective_numbers(run.results, shares, truth))
+    for symbol in parameters(run.verdict):
+        place = f"effective-{len(made.effective_plots)}"
+        made.effective_plots.append((place, f"Effective number of classes, over {symbol}"))
+        made.hang(place, effective_numbers(run.results, symbol, shares, truth))
     base = [each for each in shares if each[0].is_baseline]
     if not families:
         made.hang("strips", strips(run.classes, base, truth))

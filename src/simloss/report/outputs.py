@@ -89,10 +89,14 @@ def _readable(folder: RunFolder, cell: str, num_classes: int) -> Arrays | None:
         arrays = folder.sidecar(cell)
     except RunFolderError:
         return None
-    needed = [f"{part}_{name}" for part in PARTS for name in ("counts", "mean_output")]
-    shapes = {name: arrays[name].shape for name in needed if name in arrays}
-    is_whole = len(shapes) == len(needed) and "test_calibration" in arrays
-    return arrays if is_whole and all(s[0] == num_classes for s in shapes.values()) else None
+    each, square = (num_classes,), (num_classes, num_classes)
+    wanted: dict[str, tuple[int, ...]] = {"test_calibration": (3, 15)}
+    wanted |= {f"{part}_counts": each for part in PARTS}
+    wanted |= {f"{part}_mean_output": square for part in PARTS}
+    wanted |= {name: square for name in arrays if name.startswith("test_confusion_")}
+    wanted["test_confusion_argmax"] = square
+    found = {name: arrays[name].shape for name in wanted if name in arrays}
+    return arrays if found == wanted else None
 
 
 def _accumulate(sums: dict[str, Floats], name: str, array: NDArray[np.generic]) -> None:

@@ -124,8 +124,11 @@ class Results:
 
     @property
     def columns(self) -> list[str]:
-        """The metrics of a table, each with those it misleads without."""
-        return metrics.columns([*self.config.metrics, "nll", "calibration_error"])
+        """The metrics of a table, each with those it misleads without, if they were measured."""
+        names = metrics.columns([*self.config.metrics, "nll", "calibration_error"])
+        asked = {metrics.find(name).name for name in self.config.metrics}
+        measured = {name for row in self.rows for _, _, name in row.numbers}
+        return [name for name in names if name in asked | measured]
 
     @property
     def baseline(self) -> Row | None:

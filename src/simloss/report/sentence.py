@@ -27,7 +27,7 @@ def sentence(
         return _cross_entropy_alone(results)
     text = _similarity(results, rivals, can_tell)
     text += _decisions(results, found, can_tell)
-    text += _best(results, found, recommendation)
+    text += _best(results, rivals, recommendation, can_tell)
     if not can_tell:
         count = max(each.comparison.runs for each in rivals if each.comparison)
         return f"A tendency only, from {runs(count)}: {text}."
@@ -94,14 +94,20 @@ def _decisions(results: Results, found: list[Finding], can_tell: bool) -> str:
     return text
 
 
-def _best(results: Results, found: list[Finding], best: "Recommendation | None") -> str:
+def _best(
+    results: Results, rivals: list[Finding], best: "Recommendation | None", can_tell: bool
+) -> str:
     """The last clause, where the best overall has not been named yet."""
     if best is None or best.rule == results.rules[0]:
         return ""
     if best.row.is_baseline:
         return ", the best here"
+    if can_tell and not any(each.is_better for each in rivals if each.rule == results.rules[0]):
+        return ""  # then the first clause was about the other decision already
     (value,) = numbers(results.metric, best.row.mean("test", best.rule, results.metric.name))
-    return f"; both together reach {value} ({best.row.label})"
+    if best.row.uses_similarity:
+        return f"; both together reach {value} ({best.row.label})"
+    return f"; {best.row.label}, answered by {answered_by(best.rule)}, reaches {value}"
 
 
 def _cross_entropy_alone(results: Results) -> str:

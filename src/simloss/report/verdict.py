@@ -169,7 +169,9 @@ def _notes(results: Results, found: list[Finding], best: Recommendation | None) 
     wanted = len(results.config.seeds) * len(results.config.treatments)
     recorded = failed + sum(len(row.cells) for row in results.rows)
     if recorded < wanted:
-        notes += [f"{wanted - recorded:,} of {wanted:,} runs are not there yet."]
+        missing = wanted - recorded
+        verb = "is" if missing == 1 else "are"
+        notes += [f"{missing:,} of {wanted:,} runs {verb} not there yet."]
     return [note for note in notes if note]
 
 

@@ -18,6 +18,8 @@ def tradeoff(verdict: Verdict) -> Figure | None:
     """Accuracy (or what else there is) against the metric that counts; None for a single metric."""
     results = verdict.results
     across, up = results.metric, _other(verdict)
+    if up is None:
+        return None
     points = [
         (row.mean("test", rule, across.name), row.mean("test", rule, up.name))
         for row in results.done
@@ -37,12 +39,13 @@ def tradeoff(verdict: Verdict) -> Figure | None:
     return {"data": data, "layout": layout(_axis(across), _axis(up), height=460)}
 
 
-def _other(verdict: Verdict) -> Metric:
-    """Accuracy, else the first metric beside the one that counts."""
+def _other(verdict: Verdict) -> Metric | None:
+    """Accuracy, else the first metric beside the one that counts, if there is any."""
     names = verdict.results.columns
     main = verdict.results.metric.name
     beside = [name for name in names if name != main]
-    return metrics.find("accuracy" if "accuracy" in beside else beside[0])
+    name = "accuracy" if "accuracy" in beside else next(iter(beside), None)
+    return metrics.find(name) if name else None
 
 
 def _axis(metric: Metric) -> Figure:

@@ -15,41 +15,37 @@ _MOST_COLUMNS = 100
 USED = 0.001
 
 
-def effective_numbers(results: Results, shares: Shares, truth: Floats) -> Figure | None:
-    """The effective number of classes answered, against the parameter, one line a family."""
-    families: dict[str, Shares] = {}
-    for row, share in shares:
-        if row.value is not None:
-            families.setdefault(row.family, []).append((row, share))
-    data = []
-    symbols = {}
-    for i, (family, members) in enumerate(families.items()):
-        ordered = sorted(members, key=lambda each: each[0].value or 0.0)
-        symbols[ordered[0][0].symbol] = True
-        data.append(
-            {
-                "type": "scatter",
-                "mode": "lines+markers",
-                "name": plain(family, 32),
-                "x": [row.value for row, _ in ordered],
-                "y": rounded([effective_count(share) for _, share in ordered]),
-                "line": {"color": colours(results)[family], "width": 2},
-                "marker": {"symbol": SYMBOLS[i % len(SYMBOLS)], "size": 8},
-                "text": [_counts(row, share) for row, share in ordered],
-                "hovertemplate": "%{text}<extra></extra>",
-            }
-        )
-    if not data:
-        return None
-    values = [x for line in data for x in line["x"]]
-    for row, share in shares:
-        if row.is_baseline:
-            data.append(_across("cross entropy", effective_count(share), values, BLACK, "dash"))
-    data.append(_across("true classes", effective_count(truth), values, GREY, "dot"))
-    y = axis("classes in use", rangemode="tozero")
-    known = sorted(set(values))
-    x = axis(", ".join(symbols), **({"tickvals": known} if len(known) <= 10 else {}))
-    return {"data": data, "layout": layout(x, y, height=300)}
+def effective_numbers(results: Results, symbol: str, shares: Shares, truth: Floats) -> Figure:
+    """The effective number of classes answered over the parameter `symbol`, a line a family."""
+    with_value = [each for each in shares if each[0].symbol == symbol]
+    values = sorted({row.value for row, _ in with_value if row.value is not None})
+    families = dict.fromkeys(row.family for row, _ in with_value)
+    data = [
+        _line([each for each in with_value if each[0].family == family], results, i)
+        for i, family in enumerate(families)
+    ]
+    if values:
+        base = [effective_count(share) for row, share in shares if row.is_baseline]
+        data += [_across("cross entropy", count, values, BLACK, "dash") for count in base]
+        data += [_across("true classes", effective_count(truth), values, GREY, "dot")]
+    x = axis(symbol, **({"tickvals": values} if len(values) <= 10 else {}))
+    return {"data": data, "layout": layout(x, axis("classes", rangemode="tozero"), height=300)}
+
+
+def _line(members: Shares, results: Results, place: int) -> Figure:
+    ordered = sorted(members, key=lambda each: each[0].value or 0.0)
+    family = ordered[0][0].family
+    return {
+        "type": "scatter",
+        "mode": "lines+markers",
+        "name": plain(family, 32),
+        "x": [row.value for row, _ in ordered],
+        "y": rounded([effective_count(share) for _, share in ordered]),
+        "line": {"color": colours(results)[family], "width": 2},
+        "marker": {"symbol": SYMBOLS[place % len(SYMBOLS)], "size": 8},
+        "text": [_counts(row, share) for row, share in ordered],
+        "hovertemplate": "%{text}<extra></extra>",
+    }
 
 
 def _across(name: str, number: float, values: list[float], colour: str, dash: str) -> Figure:
@@ -71,18 +67,19 @@ def _counts(row: Row, share: Floats) -> str:
 
 def strips(classes: Classes, shares: Shares, truth: Floats) -> Figure:
     """One strip a treatment: how often each class is answered; the true shares on top."""
+    every = [truth, *(share for _, share in shares)]
     if classes.is_ordered:
         bins = Bins.of(classes, _MOST_COLUMNS)
         labels, marks = bins.labels, bins.firsts
-        strips = [bins.columns(share) for share in [truth, *(share for _, share in shares)]]
+        strips = [bins.columns(share) for share in every]
     else:
-        mean = np.mean([truth, *(share for _, share in shares)], axis=0)
-        places = most_common(mean, _MOST_COLUMNS)
+        places = most_common(np.mean(every, axis=0), _MOST_COLUMNS)
         labels = marks = [classes.names[i] for i in places]
-        strips = [share[places] for share in [truth, *(share for _, share in shares)]]
+        strips = [share[places] for share in every]
     names = ["truth", *(plain(_name(row), 22) for row, _ in shares)]
-    used = [int((share >= USED).sum()) for share in [truth, *(share for _, share in shares)]]
-    rows = [f"{name} · {count}" for name, count in zip(names, used, strict=True)]
+    rows = [
+        f"{name} · {int((share >= USED).sum())}" for name, share in zip(names, every, strict=True)
+    ]
     heat = {
         "type": "heatmap",
         "z": [rounded(100 * strip, 3) for strip in strips],

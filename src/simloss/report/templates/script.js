@@ -17,7 +17,7 @@
       const names = figure.labels;
       data[0].customdata = names.map((truth) => names.map((answer) => `true ${truth}<br>answered ${answer}`));
     }
-    if (place.clientWidth < 520) {
+    if (place.clientWidth < 460) {
       layout.font.size = 11;
       layout.margin = { ...layout.margin, l: 36, r: 4 };
       const x = layout.xaxis;

@@ -18,9 +18,15 @@ if TYPE_CHECKING:
     from .decision import decide_node as decide_node
     from .decision import expected_cost as expected_cost
     from .integrations.sklearn import SimLossClassifier as SimLossClassifier
+    from .loss import LinearProperSimLoss as LinearProperSimLoss
+    from .loss import LinearSimLoss as LinearSimLoss
+    from .loss import LinearSoftTargetLoss as LinearSoftTargetLoss
     from .loss import ProperSimLoss as ProperSimLoss
     from .loss import SimLoss as SimLoss
     from .loss import SoftTargetLoss as SoftTargetLoss
+    from .loss import linear_proper_sim_loss as linear_proper_sim_loss
+    from .loss import linear_sim_loss as linear_sim_loss
+    from .loss import linear_soft_target_loss as linear_soft_target_loss
     from .loss import proper_sim_loss as proper_sim_loss
     from .loss import sim_loss as sim_loss
     from .loss import soft_target_loss as soft_target_loss
@@ -31,6 +37,9 @@ __version__ = "0.1.0"
 
 # Public name -> the module that holds it; a module stands for itself.
 _HOMES = {
+    "LinearProperSimLoss": ".loss",
+    "LinearSimLoss": ".loss",
+    "LinearSoftTargetLoss": ".loss",
     "ProperSimLoss": ".loss",
     "SimLoss": ".loss",
     "SimLossClassifier": ".integrations.sklearn",
@@ -43,6 +52,9 @@ _HOMES = {
     "decide_node": ".decision",
     "expected_cost": ".decision",
     "metrics": ".metrics",
+    "linear_proper_sim_loss": ".loss",
+    "linear_sim_loss": ".loss",
+    "linear_soft_target_loss": ".loss",
     "proper_sim_loss": ".loss",
     "report": ".report",
     "sim_loss": ".loss",

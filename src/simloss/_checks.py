@@ -372,6 +372,64 @@ def no_ignored_class(ignore_index: int) -> None:
         )
 
 
+def linear_shapes(
+    input: Tensor, linear_weight: Tensor, linear_bias: Tensor | None, num_classes: int
+) -> None:
+    """Features (*, D), a last layer's weight (C, D) and its bias (C)."""
+    for name, value in (("input", input), ("linear_weight", linear_weight)):
+        if not isinstance(value, Tensor) or not value.is_floating_point():
+            came = _kind(value) if isinstance(value, Tensor) else type(value).__name__
+            raise TypeError(f"`{name}` must be a floating-point tensor, but got {came}.")
+    if linear_weight.ndim != 2 or linear_weight.shape[0] != num_classes:
+        raise ValueError(
+            f"`linear_weight` must have shape (C, D) with the {num_classes} classes of "
+            f"`similarity`, but got {tuple(linear_weight.shape)}."
+        )
+    if input.ndim == 0 or input.shape[-1] != linear_weight.shape[1]:
+        raise ValueError(
+            f"`input` must have the {linear_weight.shape[1]} features of `linear_weight` as its "
+            f"last dimension, but got shape {tuple(input.shape)}."
+        )
+    if linear_bias is not None and linear_bias.shape != (num_classes,):
+        raise ValueError(
+            f"`linear_bias` must have shape ({num_classes},), one number a class, "
+            f"but got {tuple(linear_bias.shape)}."
+        )
+
+
+def linear_target(input: Tensor, target: Tensor, num_classes: int) -> None:
+    """For features (*, D): class indices (*), or class probabilities (*, C)."""
+    if not isinstance(target, Tensor):
+        raise TypeError(f"`target` must be a tensor, but got {type(target).__name__}.")
+    if target.dtype == torch.bool or target.is_complex():
+        raise TypeError(
+            f"`target` must be class indices (integers) or class probabilities (floats), "
+            f"but got {_kind(target)}."
+        )
+    batch = tuple(input.shape[:-1])
+    kind, wanted = "indices", batch
+    if target.is_floating_point():
+        kind, wanted = "probabilities", (*batch, num_classes)
+    if tuple(target.shape) != wanted:
+        raise ValueError(
+            f"`target` of class {kind} must have shape {wanted} "
+            f"for `input` of shape {tuple(input.shape)}, but got {tuple(target.shape)}."
+        )
+
+
+def example_weight(weight: Any, input: Tensor) -> Tensor:
+    """One weight an example, for features (*, D): (*)."""
+    if not isinstance(weight, Tensor) or not weight.is_floating_point():
+        came = _kind(weight) if isinstance(weight, Tensor) else type(weight).__name__
+        raise TypeError(f"`example_weight` must be a floating-point tensor, but got {came}.")
+    if weight.shape != input.shape[:-1]:
+        raise ValueError(
+            f"`example_weight` must have shape {tuple(input.shape[:-1])}, one number an example, "
+            f"but got {tuple(weight.shape)}."
+        )
+    return weight
+
+
 def class_weight(weight: Any, num_classes: int) -> Tensor:
     """One weight a class, (C)."""
     if not isinstance(weight, Tensor):

@@ -1,13 +1,27 @@
 """Logits, target and similarity made into a loss. A function and its module a file."""
 
+from .linear import (
+    LinearProperSimLoss,
+    LinearSimLoss,
+    LinearSoftTargetLoss,
+    linear_proper_sim_loss,
+    linear_sim_loss,
+    linear_soft_target_loss,
+)
 from .proper import ProperSimLoss, proper_sim_loss
 from .sim import SimLoss, sim_loss
 from .soft_target import SoftTargetLoss, soft_target_loss
 
 __all__ = [
+    "LinearProperSimLoss",
+    "LinearSimLoss",
+    "LinearSoftTargetLoss",
     "ProperSimLoss",
     "SimLoss",
     "SoftTargetLoss",
+    "linear_proper_sim_loss",
+    "linear_sim_loss",
+    "linear_soft_target_loss",
     "proper_sim_loss",
     "sim_loss",
     "soft_target_loss",

@@ -39,6 +39,10 @@ def loss_by_contract(
     and one with class probabilities t costs
     :math:`\sum_c w_c \bigl((1 - \epsilon) t_c + \epsilon / C\bigr) \ell(c)`.
     """
+    num_classes = _checks.logits(input)
+    similarity = as_similarity(similarity)
+    _checks.same_class_count(similarity.num_classes, input, num_classes)
+    _checks.target_is_index(input, target)
     problem = checked_problem(
         formula,
         input,
@@ -50,7 +54,7 @@ def loss_by_contract(
         label_smoothing=label_smoothing,
         cross_entropy_share=cross_entropy_share,
     )
-    if can_be_fused(problem.tensors):
+    if can_be_fused([problem.input], problem.constants):
         return fused_loss(problem, plain_loss)
     return plain_loss(problem)
 
@@ -66,23 +70,23 @@ def checked_problem(
     reduction: str,
     label_smoothing: float,
     cross_entropy_share: float,
+    example_weight: Tensor | None = None,
 ) -> Problem:
-    """The arguments of a call, if they make sense together."""
-    num_classes = _checks.logits(input)
+    """The arguments of a call whose shapes go together, if the rest makes sense."""
     similarity = as_similarity(similarity)
-    _checks.same_class_count(similarity.num_classes, input, num_classes)
+    num_classes = similarity.num_classes
     _checks.choice("reduction", reduction, _checks.REDUCTIONS)
     _checks.share("label_smoothing", label_smoothing)
     _checks.share("cross_entropy_share", cross_entropy_share)
     if weight is not None:
         weight = _checks.class_weight(weight, num_classes)
     all_count = False
-    if _checks.target_is_index(input, target):
-        all_count = _checks.target_range(target, num_classes, ignore_index)
-        output_dtype = input.dtype
-    else:
+    if target.is_floating_point():
         _checks.no_ignored_class(ignore_index)
         output_dtype = torch.promote_types(input.dtype, target.dtype)
+    else:
+        all_count = _checks.target_range(target, num_classes, ignore_index)
+        output_dtype = input.dtype
     # Half precision is for storing; sums are taken in float32 or wider.
     dtype = torch.promote_types(output_dtype, torch.float32)
     if input.device.type != "meta" and torch.is_autocast_enabled(input.device.type):
@@ -100,4 +104,5 @@ def checked_problem(
         dtype,
         output_dtype,
         all_count,
+        example_weight,
     )

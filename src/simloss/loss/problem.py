@@ -57,10 +57,14 @@ class Problem(NamedTuple):
         return shape[:1] + shape[2:] if len(shape) > 1 else torch.Size()
 
     @property
+    def constants(self) -> list[Tensor | None]:
+        """All tensors but the input: a fused loss has no gradient to them."""
+        return [self.target, self.weight, self.example_weight, *self.similarity.tensors.values()]
+
+    @property
     def tensors(self) -> list[Tensor | None]:
         """All tensors: the input first, those of the similarity last."""
-        own = [self.input, self.target, self.weight, self.example_weight]
-        return [*own, *self.similarity.tensors.values()]
+        return [self.input, *self.constants]
 
     def without_input(self) -> Self:
         """The same problem, not holding on to the memory of its input."""

@@ -1,6 +1,6 @@
 """Which fast path a similarity takes, and whether one can be taken at all."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -33,23 +33,28 @@ def log_operator(similarity: Similarity, dtype: torch.dtype) -> LogOperator:
     return _LOG_OPERATORS.get(similarity.structure, ComputedLogOperator)(similarity, dtype)
 
 
-def can_be_fused(tensors: list[Tensor | None]) -> bool:
-    """Whether the gradient may be made by hand: of the input, by a plain backward pass.
+def can_be_fused(inputs: Sequence[Tensor | None], constants: Sequence[Tensor | None]) -> bool:
+    """Whether the gradient may be made by hand: of the inputs, in a plain backward pass.
 
-    The input comes first. Compilers, transforms and forward mode get the plain formula, and so does
-    a gradient to S, to the target or to a weight.
+    Compilers, transforms and forward mode get the plain formula, and so does a gradient to one of
+    the constants: to S, to the target, to a weight.
     """
-    input = tensors[0]
-    assert input is not None
     return (
-        type(input) in (Tensor, torch.nn.Parameter)
-        and input.device.type != "meta"
-        and input.numel() > 0
+        all(each is None or _is_plain(each) for each in inputs)
         and not torch.compiler.is_compiling()
         and not torch.jit.is_tracing()  # type: ignore[attr-defined]
         and not torch._C._are_functorch_transforms_active()
         and forward_ad._current_level < 0
-        and not any(each is not None and each.requires_grad for each in tensors[1:])
+        and not any(each is not None and each.requires_grad for each in constants)
+    )
+
+
+def _is_plain(tensor: Tensor) -> bool:
+    """A tensor with values in it, and of no special kind."""
+    return (
+        type(tensor) in (Tensor, torch.nn.Parameter)
+        and tensor.device.type != "meta"
+        and tensor.numel() > 0
     )
 
 

@@ -1,6 +1,8 @@
 """A batch through a kernel: part by part, into one buffer; unsound rows again in log space."""
 
 import math
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -8,25 +10,31 @@ from torch import Tensor
 from ..problem import Problem
 from .parts import buffer_like, classes_last, parts, places
 from .targets import Targets, targets_of
-from .worker import Worker
+from .worker import Worker, row_scale
 
 
 def compute(problem: Problem, wants_gradient: bool) -> tuple[Tensor, Tensor | None]:
     """The loss, and its gradient by the input if that is wanted, in the dtype of the sums."""
-    if torch.is_autocast_enabled(problem.input.device.type):
-        with torch.autocast(problem.input.device.type, enabled=False):
-            return compute(problem, wants_gradient)
     targets = targets_of(problem)
-    worker = Worker(problem, targets)
+    worker = Worker(problem, targets, row_scale(targets, problem.reduction))
     gradient = buffer_like(problem.input, problem.dtype) if wants_gradient else None
     view = classes_last(problem.input)
     filled = None if gradient is None else classes_last(gradient)
-    losses = _losses(worker, view, filled)
-    total = losses.sum()
-    if worker.may_be_unsound and math.isnan(total):
-        _again(worker, view, filled, losses)
+    with without_autocast(problem.input):
+        losses = _losses(worker, view, filled)
         total = losses.sum()
+        if worker.may_be_unsound and math.isnan(total):
+            _again(worker, view, filled, losses)
+            total = losses.sum()
     return reduced(losses, total, targets, problem), gradient
+
+
+def without_autocast(tensor: Tensor) -> AbstractContextManager[Any]:
+    """Matrix products in the dtype they are given in."""
+    device = tensor.device.type
+    if torch.is_autocast_enabled(device):
+        return torch.autocast(device, enabled=False)
+    return nullcontext()
 
 
 def reduced(losses: Tensor, total: Tensor, targets: Targets, problem: Problem) -> Tensor:

@@ -14,6 +14,8 @@ from .targets import Targets
 class Worker:
     """The kernel of a problem with all it needs but the logits.
 
+    `scale` is what the gradient of each row is multiplied by, (M, 1) or one number.
+
     Attributes:
         dtype: of the work.
         rows_at_once: rows in a part.
@@ -21,11 +23,11 @@ class Worker:
         needs_logits: whether the gradient may not be written over the logits.
     """
 
-    def __init__(self, problem: Problem, targets: Targets) -> None:
+    def __init__(self, problem: Problem, targets: Targets, scale: Tensor | float) -> None:
         self._kernel = problem.formula.kernel
         self._share = problem.cross_entropy_share
         self._targets = targets
-        self._scale = row_scale(targets, problem.reduction)
+        self._scale = scale
         self.dtype = problem.dtype
         self._similarity = problem.similarity
         self.num_classes = problem.similarity.num_classes
@@ -47,6 +49,18 @@ class Worker:
         `out` may be z unless :attr:`needs_logits`. Unsound rows have the loss NaN.
         """
         return self._apply(self._S, z, rows, out, wants_gradient)
+
+    def losses_over(self, z: Tensor, first: int, *, wants_gradient: bool) -> Tensor:
+        """The same in parts, for the rows from `first` on; the gradient is written over z."""
+        losses = []
+        for start in range(0, z.shape[0], self.rows_at_once):
+            part = z[start : start + self.rows_at_once]
+            out = torch.empty_like(part) if self.needs_logits else part
+            rows = slice(first + start, first + start + part.shape[0])
+            losses.append(self.losses(part, rows, out, wants_gradient=wants_gradient))
+            if out is not part and wants_gradient:
+                part.copy_(out)
+        return losses[0] if len(losses) == 1 else torch.cat(losses)
 
     def losses_again(
         self, z: Tensor, rows: Tensor, *, wants_gradient: bool

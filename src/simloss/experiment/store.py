@@ -83,7 +83,7 @@ class RunFolder:
             self.cells_path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             _cannot_write(self.path, error)
-        with self._lock():
+        with self.lock():
             if self.exists():
                 self._check_same(config, resume)
             config.save(self.config_path)
@@ -167,7 +167,7 @@ class RunFolder:
             raise RunFolderError(f"'{path}' must be a whole npz file, but: {error}.") from None
 
     @contextmanager
-    def _lock(self) -> Iterator[None]:
+    def lock(self) -> Iterator[None]:
         """Held by the kernel for a living process only, so that a dead one never blocks."""
         try:
             file = (self.path / "lock").open("a+")

@@ -1,0 +1,212 @@
+"""`simloss tune`: the best loss and parameter, found with few epochs and then put to the test."""
+# ruff: noqa: D417  (`theirs` stands for the options of users' own files)
+
+import hashlib
+import json
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from .their_options import SHIPPED, Flag, Several, TheirOptions
+
+if TYPE_CHECKING:
+    from ..experiment.config import Config
+    from ..experiment.tune import Found, Plan
+
+PAPER = ("utkface", "afad", "cifar100")
+
+
+def tune(
+    source: str,
+    /,
+    *,
+    data: Path | None = None,
+    decision: Literal["argmax", "median", "mean", "tree", "similarity"] | None = None,
+    loss: Annotated[list[str] | None, Several] = None,
+    trials: int = 40,
+    budget: int | None = None,
+    search_seeds: int = 3,
+    seeds: int = 10,
+    epochs: int | None = None,
+    device: str = "auto",
+    out: Path | None = None,
+    resume: Annotated[bool, Flag] = False,
+    workers: int | None = None,
+    theirs: TheirOptions = TheirOptions(),  # noqa: B008
+) -> None:
+    """Find the best loss and parameter for a metric and a decision, then compare it honestly.
+
+    Cross entropy is always tried and may win. The search sees training and validation data only;
+    what it finds is then compared with cross entropy with fresh seeds, on test data kept apart.
+
+    Parameters
+    ----------
+    source
+        A table (.csv, .tsv, .parquet) with --target, a folder of images, diamonds or abalone, which
+        are shipped, or utkface, afad, cifar100 with --data.
+    data
+        The archive or folder of utkface, afad, cifar100.
+    decision
+        How the net will answer; what suits the classes if not given.
+    loss
+        Which losses beside cross entropy: simloss, proper, soft-target.
+    trials
+        The most treatments to try.
+    budget
+        The most epochs to train in the search; a quarter of a full grid's if not given.
+    search_seeds
+        How many nets, each on a split of its own, a trial is the mean of.
+    seeds
+        How many runs of each treatment the final comparison has.
+    epochs
+        The most epochs a net may train.
+    device
+        auto, cpu, cuda or mps.
+    out
+        The run folder; runs/tune-NAME-DIGEST if not given, and then an earlier start is gone on
+        with.
+    resume
+        Go on with the search in --out.
+    workers
+        Processes of the final comparison; as many as there are cores if not given.
+    """
+    from .. import _checks
+    from ..experiment.presets import COMPARE_LOSSES
+    from ..experiment.search import SETTINGS, search
+    from ..experiment.search_space import space_of
+    from ..experiment.tune import check, final_config, plan
+    from .running import run_and_report
+
+    preset = _preset(source, data, theirs, decision, epochs, device)
+    space = space_of(
+        theirs.similarity or str(preset.treatments[1].similarity), loss or COMPARE_LOSSES
+    )
+    made = plan(
+        preset,
+        space,
+        metric=theirs.metric,
+        rule=decision,
+        seeds=search_seeds,
+        trials=trials,
+        budget=budget,
+    )
+    check(made)
+    _checks.class_count("seeds", seeds)  # said before the search, not after it
+    folder = out or _folder(made)
+    if out is not None and (out / SETTINGS).exists() and not resume:
+        raise ValueError(
+            f"'{out}' must be a new folder, but it holds a search already; "
+            f"add --resume to go on with it, or name another with --out."
+        )
+    with _stopped_politely(folder):
+        found = search(made, folder, lambda line: print(line, file=sys.stderr, flush=True))
+    for line in _told(made, found):
+        print(line, flush=True)
+    arm = found.candidate
+    run_and_report(
+        final_config(made, found, seeds),
+        out=folder / f"comparison-{arm.loss}-{arm.value:g}",
+        resume=True,
+        workers=workers,
+    )
+
+
+def _preset(
+    source: str,
+    data: Path | None,
+    theirs: TheirOptions,
+    decision: str | None,
+    epochs: int | None,
+    device: str,
+) -> "Config":
+    """The experiment on this data, of which the search takes all but the treatments."""
+    from dataclasses import replace
+
+    from ..experiment.presets import comparison, reproduction
+
+    path = str(data.expanduser().resolve()) if data else None
+    if source in (*SHIPPED, *PAPER):
+        theirs.refuse_for_shipped(source, but=("metric", "similarity"))
+    if source in PAPER:
+        return reproduction(
+            source, path, epochs=epochs, device=device, similarity=theirs.similarity
+        )
+    if data is not None:
+        raise ValueError(f"`--data` must go with {', '.join(PAPER)}, but got {source!r}.")
+    made = comparison(source, epochs=epochs) if source in SHIPPED else None
+    made = made or _theirs(Path(source).expanduser(), theirs, decision, epochs)
+    return replace(made, training=replace(made.training, device=device))
+
+
+def _theirs(path: Path, theirs: TheirOptions, decision: str | None, epochs: int | None) -> "Config":
+    """The comparison on a user's own data, said aloud."""
+    from ..experiment.presets import COMPARE_LOSSES
+    from ..experiment.their_data import their_comparison
+    from .their_options import decided, described
+
+    where, dataset, made = decided(theirs, path, decision)
+    config = their_comparison(
+        where,
+        dataset,
+        made,
+        values=None,
+        losses=COMPARE_LOSSES,
+        seeds=1,
+        epochs=epochs,
+        model=theirs.model,
+        augment=theirs.augment,
+    )
+    for line in described(where, dataset, made):
+        print(line, flush=True)
+    return config
+
+
+def _folder(made: "Plan") -> Path:
+    digest = hashlib.sha256(json.dumps(made.as_dict(), sort_keys=True).encode()).hexdigest()
+    return Path("runs") / f"tune-{made.config.name}-{digest[:6]}"
+
+
+def _told(made: "Plan", found: "Found") -> Iterator[str]:
+    """What was found, in sentences."""
+    from .. import metrics
+    from ..experiment.treatment import BASELINE
+
+    metric = metrics.find(made.metric)
+    baseline, best = metric.format(found.baseline), metric.format(found.value)
+    yield (
+        f"\nSearch: {found.trials} trials, {found.pruned} of them given up early, "
+        f"{found.epochs} epochs."
+    )
+    where = f"on validation data, answered by {made.rule}"
+    if found.best.loss == BASELINE:
+        yield (
+            f"Cross entropy was best: {metric.label} {best} {where}. The best with similarity, "
+            f"{found.candidate.label}, is compared with it all the same."
+        )
+    else:
+        yield f"Best: {found.best.label}, {metric.label} {best} {where}; cross entropy {baseline}."
+    yield "Now both with fresh seeds, on test data that the search has not seen:"
+
+
+@contextmanager
+def _stopped_politely(folder: Path) -> Iterator[None]:
+    """Ctrl-C and SIGTERM end a search with how to go on."""
+
+    def stop(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    except KeyboardInterrupt:
+        print(
+            f"\nStopped. The trials that ended are recorded in '{folder}'; "
+            f"the same command with --resume goes on from there.",
+            file=sys.stderr,
+        )
+        raise SystemExit(130) from None
+    finally:
+        signal.signal(signal.SIGTERM, before)

@@ -1,0 +1,64 @@
+"""When to give up a trial: the median rule, over seeds and epochs."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from statistics import median
+
+# Validation curves of one and the same treatment cross; so much, as a share, is no difference.
+_SLACK = 0.01
+
+
+@dataclass
+class Run:
+    """How a trial went: a net a seed, one after the other.
+
+    Attributes:
+        curves: for each seed and epoch, the mean over the seeds so far, each with its best epoch
+            yet; lower is better.
+        gave_up: whether it ended before its time.
+    """
+
+    curves: list[list[float]] = field(default_factory=list)
+    gave_up: bool = False
+
+    @property
+    def epochs(self) -> int:
+        """Of all its nets."""
+        return sum(map(len, self.curves))
+
+    @property
+    def value(self) -> float:
+        """Where it stands, or ended."""
+        return self.curves[-1][-1]
+
+    def value_at(self, seed: int, epoch: int) -> float | None:
+        """What it had then; None if it did not get there. A net that stopped early stays put."""
+        if len(self.curves) <= seed:
+            return None
+        curve, is_last = self.curves[seed], len(self.curves) == seed + 1
+        if epoch > len(curve) and self.gave_up and is_last:
+            return None
+        return curve[min(epoch, len(curve)) - 1]
+
+
+def is_behind(run: Run, others: Iterable[Run], head_start: int) -> bool:
+    """Whether a run is worse than the median of all runs that got as far.
+
+    Those that got far are the good ones, so the further a run gets, the better it must be, as in
+    successive halving. In the first epochs of a net, `head_start`, nothing is judged.
+
+    Example:
+        >>> past = [Run([[5.0, 4.0, last]]) for last in (1.0, 2.0, 3.0)]
+        >>> is_behind(Run([[5.0, 4.0, 2.5]]), past, head_start=2)
+        True
+        >>> is_behind(Run([[5.0, 4.0, 1.5]]), past, head_start=2)
+        False
+    """
+    seed, epoch = len(run.curves) - 1, len(run.curves[-1])
+    if epoch < head_start:
+        return False
+    values = [value for other in others if (value := other.value_at(seed, epoch)) is not None]
+    if not values:
+        return False
+    allowed = median(values)
+    return run.value > allowed + _SLACK * abs(allowed)

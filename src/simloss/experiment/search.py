@@ -1,0 +1,238 @@
+"""A search gone through, trial by trial.
+
+Optuna proposes, a race over seeds ends what is behind, and every trial is in a file of the run
+folder before the next begins: an interrupted search goes on, and ends as if it had not been.
+"""
+
+import json
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from .. import _checks, metrics
+from .cell import dataset_of, derived_seed, fresh_net
+from .measure import Judge
+from .parts import indices_of, parts_of
+from .racing import Run, is_behind
+from .store import RunFolder, RunFolderError, write_whole
+from .training import NotFiniteError, Part, train
+from .treatment import BASELINE, Treatment
+from .tune import Found, Plan, check
+
+# The share of the epochs of a full grid that a search may use; five values of each loss are one.
+_SHARE, _GRID_VALUES = 0.25, 5
+
+# Trials that are finished whatever they cost: cross entropy, and something to compare with it.
+_AT_LEAST = 2
+
+SETTINGS = "search.json"
+
+
+def search(plan: Plan, path: Path, tell: Callable[[str], None] = lambda line: None) -> Found:
+    """Go through the trials that are not in the folder yet; `tell` gets a line for each."""
+    optuna = _checks.installed("optuna", "tune")
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    check(plan)
+    path.mkdir(parents=True, exist_ok=True)
+    with RunFolder(path).lock(), warnings.catch_warnings():
+        warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
+        _check_same(plan, path / SETTINGS)
+        running = _Search(plan, path / "search.journal")
+        running.go_on(tell)
+        return running.found()
+
+
+class _Search:
+    """An optuna study of a plan, asked and told one trial at a time."""
+
+    def __init__(self, plan: Plan, journal: Path) -> None:
+        import optuna
+        from optuna.storages.journal import JournalFileBackend, JournalStorage
+
+        self.plan, self.optuna = plan, optuna
+        self.states = optuna.trial.TrialState
+        # Ours is the only process here; a lock that lies about is of one that was killed.
+        journal.with_name(f"{journal.name}.lock").unlink(missing_ok=True)
+        self.study = optuna.create_study(
+            storage=JournalStorage(JournalFileBackend(str(journal))),
+            study_name="search",
+            load_if_exists=True,
+        )
+        for trial in self.study.get_trials(states=(self.states.RUNNING,)):  # of a killed process
+            self.study.tell(trial.number, state=self.states.FAIL)
+        self.head_start = 2 * plan.config.training.patience
+        self.dataset = dataset_of(plan.config)
+        self.judge = Judge.of(self.dataset, plan.config.metrics, plan.config.cost)
+        self.metric = metrics.find(plan.metric)
+        self.sign = -1.0 if self.metric.higher_is_better else 1.0  # what is reported is a loss
+        self.parts: dict[int, dict[str, Part]] = {}
+
+    def go_on(self, tell: Callable[[str], None]) -> None:
+        """Until there are enough trials or epochs."""
+        past = self.past()
+        if past:
+            tell(f"{len(past)} trials with {_epochs(*past)} epochs are recorded already")
+        while len(past) < self.plan.trials and self.left(past) > 0:
+            self.trial(past)
+            past = self.past()
+            tell(f"trial {len(past)}: {self.told(past[-1])}")
+
+    def past(self) -> list[Any]:
+        """The trials that count: those that were interrupted are tried again."""
+        ended = (self.states.COMPLETE, self.states.PRUNED)
+        return self.study.get_trials(deepcopy=False, states=ended)
+
+    def left(self, past: list[Any]) -> float:
+        """How many epochs there still may be."""
+        if len(past) < _AT_LEAST:
+            return float("inf")
+        treatments = 1 + _GRID_VALUES * len(self.plan.space.losses)
+        guess = int(_SHARE * treatments * _epochs(past[0]))
+        return (self.plan.budget or guess) - _epochs(*past)
+
+    def trial(self, past: list[Any]) -> None:
+        """One trial, from proposal to record. What is proposed depends on the past alone."""
+        first = self.plan.space.first_choices()
+        self.study.sampler = self.optuna.samplers.TPESampler(
+            n_startup_trials=len(first),
+            multivariate=True,
+            group=True,
+            seed=derived_seed(self.plan.seed, f"trial {len(past)}") % 2**32,
+        )
+        is_waiting = bool(self.study.get_trials(states=(self.states.WAITING,)))
+        if len(past) < len(first) and not is_waiting:
+            self.study.enqueue_trial(first[len(past)])
+        trial = self.study.ask()
+        try:
+            self.record(trial, past, self.run(self.plan.space.suggested(trial), past))
+        except NotFiniteError as error:
+            trial.set_user_attr("error", str(error))
+            self.study.tell(trial, state=self.states.PRUNED)
+        except BaseException:
+            self.study.tell(trial, state=self.states.FAIL)
+            raise
+
+    def record(self, trial: Any, past: list[Any], run: Run | None) -> None:
+        """Write down how a trial went; None stands for one that was there before."""
+        if run is None:
+            known = next(each for each in past if self.is_same(each, trial))
+            run = _run(known)
+        else:
+            trial.set_user_attr("curves", run.curves)
+        if run.gave_up:
+            if run.curves:
+                trial.report(run.value, run.epochs)  # what TPE goes by
+            self.study.tell(trial, state=self.states.PRUNED)
+        else:
+            self.study.tell(trial, run.value)
+
+    def is_same(self, trial: Any, other: Any) -> bool:
+        """Whether two trials are of one treatment."""
+        treatment = self.plan.space.treatment
+        return treatment(trial.params) == treatment(other.params)
+
+    def run(self, treatment: Treatment, past: list[Any]) -> Run | None:
+        """A net a seed, until all are done, it is behind, or there are no epochs left."""
+        if treatment in [self.plan.space.treatment(known.params) for known in past]:
+            return None  # would come out the same
+        left, rivals = self.left(past), [_run(known) for known in past]
+        run, bests = Run(), list[float]()
+
+        def on_epoch(line: dict[str, Any]) -> None:
+            bests[-1] = min(bests[-1], self.sign * line["validation"][self.plan.rule])
+            run.curves[-1].append(sum(bests) / len(bests))
+            if is_behind(run, rivals, self.head_start) or run.epochs >= left:
+                raise _GaveUp
+
+        try:
+            for seed in self.plan.seeds:
+                bests.append(float("inf"))
+                run.curves.append([])
+                self.train(treatment, seed, on_epoch)
+        except _GaveUp:
+            run.gave_up = True
+        return run
+
+    def train(
+        self, treatment: Treatment, seed: int, on_epoch: Callable[[dict[str, Any]], None]
+    ) -> None:
+        """One net, as a cell of a grid trains it, until this rule's best epoch is past."""
+        config = self.plan.config
+        if seed not in self.parts:
+            self.parts[seed] = parts_of(self.dataset, indices_of(self.dataset, config.split, seed))
+        train(
+            fresh_net(config, self.dataset, seed),
+            treatment.loss_for(self.dataset),
+            self.parts[seed]["train"],
+            self.parts[seed]["validation"],
+            self.judge,
+            (self.plan.rule,),
+            config.training,
+            derived_seed(seed, "order"),
+            on_epoch,
+        )
+
+    def told(self, trial: Any) -> str:
+        """A trial in a line."""
+        label = self.plan.space.treatment(trial.params).label
+        if "error" in trial.user_attrs:
+            return f"{label}: {trial.user_attrs['error']}"
+        run = _run(trial)
+        if not run.curves:
+            return f"{label}: tried before"
+        value = self.metric.format(self.sign * run.value)
+        ended = "given up " if run.gave_up else ""
+        return f"{label}: {self.metric.label} {value}, {ended}after {run.epochs} epochs"
+
+    def found(self) -> Found:
+        """What all trials together say."""
+        space, past = self.plan.space, self.past()
+        trained = [trial for trial in past if _run(trial).curves]
+        done = [trial for trial in trained if not _run(trial).gave_up]
+        if not done or done[0].number != past[0].number:
+            raise ValueError(f"cross entropy cannot be trained: {self.told(past[0])}")
+        best = min(done, key=_value)
+        others = [trial for trial in trained if trial.params["loss"] != BASELINE]
+        candidate = min([t for t in others if t in done] or others, key=_value, default=best)
+        return Found(
+            best=space.treatment(best.params),
+            value=self.sign * _value(best),
+            baseline=self.sign * _value(done[0]),
+            candidate=space.treatment(candidate.params),
+            trials=len(past),
+            pruned=len(trained) - len(done),
+            epochs=_epochs(*past),
+        )
+
+
+class _GaveUp(Exception):
+    """Not an error: the net need not be trained any further."""
+
+
+def _run(trial: Any) -> Run:
+    """How a recorded trial went; without curves if it was the same as an earlier one."""
+    gave_up = trial.state.name == "PRUNED"
+    return Run(trial.user_attrs.get("curves", []), gave_up)
+
+
+def _value(trial: Any) -> float:
+    return _run(trial).value
+
+
+def _epochs(*trials: Any) -> int:
+    return sum(_run(trial).epochs for trial in trials)
+
+
+def _check_same(plan: Plan, path: Path) -> None:
+    """Write the settings of the search, or refuse those of another."""
+    ours = plan.as_dict()
+    if path.exists():
+        theirs = json.loads(path.read_text(encoding="utf-8"))
+        for name, value in ours.items():
+            if theirs.get(name) != value:
+                raise RunFolderError(
+                    f"'{path.parent}' must hold the same search to go on with it, but its {name!r} "
+                    f"was {theirs.get(name)} and is now {value}; name another folder with --out."
+                )
+    write_whole(path, json.dumps(ours, indent=1).encode())

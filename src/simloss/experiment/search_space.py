@@ -1,0 +1,78 @@
+"""What a search may choose: a loss and the value of its similarity's parameter."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from .. import _checks
+from .similarities import SIMILARITIES
+from .treatment import BASELINE, LOSSES, Treatment
+
+# parameter -> lowest, highest, and whether equal ratios count as equal steps
+_RANGES = {
+    "r": (0.05, 0.95, False),
+    "lower_bound": (0.0, 0.95, False),
+    "temperature": (0.05, 5.0, True),
+    "power": (0.2, 5.0, True),
+}
+
+
+@dataclass(frozen=True)
+class SearchSpace:
+    """Cross entropy, and each loss with any value of the parameter.
+
+    Attributes:
+        losses: those beside cross entropy.
+        similarity: a name in `SIMILARITIES`, or the path of a saved one, whose parameter is the
+            power it is raised to.
+
+    Example:
+        >>> space = SearchSpace(("simloss", "soft-target"), "order")
+        >>> [space.treatment(choice).label for choice in space.first_choices()]
+        ['cross entropy', 'SimLoss, r = 0.5', 'soft targets, r = 0.5']
+    """
+
+    losses: tuple[str, ...]
+    similarity: str
+
+    def __post_init__(self) -> None:
+        _checks.distinct("loss", self.losses)
+        for loss in self.losses:
+            _checks.choice("loss", loss, tuple(LOSSES))
+
+    @property
+    def parameter(self) -> str:
+        """Its name."""
+        known = SIMILARITIES.get(self.similarity)
+        return known.parameter if known else "power"
+
+    def first_choices(self) -> list[dict[str, Any]]:
+        """What is tried before anything is known: cross entropy, and each loss in the middle."""
+        low, high, by_ratio = _RANGES[self.parameter]
+        middle = (low * high) ** 0.5 if by_ratio else (low + high) / 2
+        value = round(middle, 2)
+        others = [{"loss": loss, self._name(loss): value} for loss in self.losses]
+        return [{"loss": BASELINE}, *others]
+
+    def suggested(self, trial: Any) -> Treatment:
+        """What an optuna trial is to try; each loss has a parameter of its own."""
+        loss = trial.suggest_categorical("loss", (BASELINE, *self.losses))
+        if loss != BASELINE:
+            low, high, by_ratio = _RANGES[self.parameter]
+            trial.suggest_float(self._name(loss), low, high, log=by_ratio)
+        return self.treatment(trial.params)
+
+    def treatment(self, choice: dict[str, Any]) -> Treatment:
+        """A choice as what it trains; two digits of the value are more than can be told apart."""
+        loss = choice["loss"]
+        if loss == BASELINE:
+            return Treatment(BASELINE)
+        return Treatment(loss, self.similarity, round(choice[self._name(loss)], 2))
+
+    def _name(self, loss: str) -> str:
+        return f"{self.parameter} of {loss}"
+
+
+def space_of(similarity: str, losses: Sequence[str]) -> SearchSpace:
+    """The space of a user's wishes; cross entropy is always in it and need not be named."""
+    return SearchSpace(tuple(loss for loss in losses if loss != BASELINE), similarity)

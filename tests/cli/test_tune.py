@@ -1,0 +1,100 @@
+"""`simloss tune`, as a user types it."""
+
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from simloss.cli import main
+from simloss.experiment.store import RunFolder
+
+FEW = ["--trials", "3", "--search-seeds", "1", "--budget", "6"]
+FEW += ["--seeds", "2", "--epochs", "2", "--workers", "1"]
+
+
+@pytest.fixture(autouse=True)
+def in_an_empty_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SIMLOSS_CACHE", str(tmp_path / "cache"))
+
+
+def fails(capsys, *arguments):
+    """The one sentence a mistake gets."""
+    with pytest.raises(SystemExit) as exit:
+        main(["tune", *arguments])
+    assert exit.value.code == 2
+    output = capsys.readouterr()
+    assert output.err.startswith("simloss: ")
+    assert output.err.count("\n") == 1
+    return output.err
+
+
+def test_searches_then_compares_and_says_so(capsys):
+    main(["tune", "abalone", *FEW, "--loss", "soft-target"])
+    output = capsys.readouterr()
+    assert "trial 1: cross entropy: MAE" in output.err
+    assert "trial 2: soft targets, r = 0.5: MAE" in output.err
+    assert "Search: 3 trials" in output.out
+    assert "on test data that the search has not seen" in output.out
+    assert "A tendency only" in output.out
+    report = Path(output.out.split("Report: ")[1].strip())
+    records = RunFolder(report.parent).records()
+    assert {record["seed"] for record in records} == {1000, 1001}
+    assert {record["treatment"]["loss"] for record in records} == {"cross-entropy", "soft-target"}
+    main(["tune", "abalone", *FEW, "--loss", "soft-target"])  # nothing left to do
+    again = capsys.readouterr()
+    assert again.out == output.out
+    assert "3 trials" in again.err
+    assert "trial 1" not in again.err
+
+
+def test_a_table_of_their_own_with_a_metric_and_a_decision(capsys, tmp_path):
+    random = np.random.default_rng(0)
+    x = random.normal(size=(300, 2))
+    size = np.array(["low", "medium", "high"])[np.digitize(x.sum(1), [-1, 1])]
+    lines = [f"{a:.4f},{b:.4f},{c}" for (a, b), c in zip(x, size, strict=True)]
+    Path("mine.csv").write_text("\n".join(["a,b,size", *lines]))
+    options = ["--target", "size", "--metric", "accuracy", "--decision", "argmax", "--out", "run"]
+    main(["tune", "mine.csv", *options, *FEW])
+    output = capsys.readouterr()
+    assert "low < medium < high" in output.out
+    assert "trial 1: cross entropy: Accuracy" in output.err
+    assert "holds a search already; add --resume" in fails(capsys, "mine.csv", *options, *FEW)
+    main(["tune", "mine.csv", *options, *FEW, "--resume"])
+
+
+def test_mistakes(capsys, tmp_path):
+    assert "`loss` must be one of" in fails(capsys, "abalone", "--loss", "hinge")
+    assert "`trials` must be at least 2" in fails(capsys, "abalone", "--trials", "1")
+    assert "`budget` must be at least 1" in fails(capsys, "abalone", "--budget", "0")
+    assert "`search_seeds` must be at least 1" in fails(capsys, "abalone", "--search-seeds", "0")
+    assert "`seeds` must be at least 1" in fails(capsys, "abalone", "--seeds", "0")
+    assert "speed" in fails(capsys, "abalone", "--metric", "speed")
+    assert "'tree' needs superclasses" in fails(capsys, "abalone", "--decision", "tree")
+    assert "`--target` is for your own files" in fails(capsys, "abalone", "--target", "rings")
+    assert "`--data` must go with utkface" in fails(capsys, "abalone", "--data", "x")
+    assert "nowhere.csv" in fails(capsys, "nowhere.csv", "--target", "y")
+    assert not list(tmp_path.iterdir())  # nothing half-written
+
+
+@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM], ids=["Ctrl-C", "SIGTERM"])
+def test_stopped_politely_and_resumed(tmp_path, capsys, stop):
+    arguments = ["tune", "abalone", "--epochs", "200", "--search-seeds", "20", "--out", "run"]
+    command = [sys.executable, "-m", "simloss", *arguments]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=tmp_path)
+    while not (tmp_path / "run" / "search.journal").exists():
+        assert process.poll() is None
+        time.sleep(0.05)
+    time.sleep(1)
+    process.send_signal(stop)
+    error = process.communicate(timeout=60)[1]
+    assert process.returncode in (130, -stop)
+    assert "Traceback" not in error
+    assert "the same command with --resume goes on from there" in error
+    assert "its 'seeds' was" in fails(
+        capsys, "abalone", "--epochs", "200", "--out", "run", "--resume"
+    )

@@ -119,6 +119,22 @@ def test_one_seed_has_no_intervals_and_says_so(three, parts_of):
     assert "interval" not in words
 
 
+def test_hovering_tells_spread_p_and_what_a_temperature_would_do(tmp_path):
+    config = made_up.config(losses=("proper",), values=(0.5,), rules=("argmax",))
+    made = made_up.records(config, lambda arm, *_: 4.0 if made_up.without_similarity(arm) else 3.0)
+    for record in made:
+        for rules in record["metrics"].values():
+            rules["argmax"]["nll_calibrated"] = 1.25
+    made_up.folder(tmp_path / "run", config, made)
+    parts = Parts(page(Run.read(tmp_path / "run")))
+    titles = [a["title"] for tag, a in parts.tags if tag == "td" and "title" in a]
+    assert any("p = 0.002" in title for title in titles)
+    assert any(title.endswith("1.25 after temperature scaling") for title in titles)
+    assert all(
+        title.startswith("10 runs, standard deviation") for title in titles if "runs" in title
+    )
+
+
 def test_unordered_classes_have_costs_by_superclass(nominal, parts_of):
     words = parts_of(nominal).words
     assert "The cost is 1 within a superclass and 2 beyond it." in words

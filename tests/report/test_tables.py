@@ -125,6 +125,9 @@ def test_markdown_of_a_folder(ordered):
     text = markdown(ordered)
     assert "Similarity (" in text
     assert "rings" in text
+    lower = markdown(ordered, level=3)
+    assert lower.startswith("### made up\n")
+    assert "\n#### Answered by the median\n" in lower
 
 
 def test_markdown_cannot_be_broken_out_of(three, broken):

@@ -250,6 +250,15 @@ def test_numbers_stand_for_what_they_are():
     assert expected in verdict(made, config).sentence
 
 
+def test_the_unit_is_that_of_the_folder_where_it_has_one():
+    config = made_up.config(seeds=1)
+    made = made_up.records(config, similarity_helps_by(0.5))
+    assert " grades (−" in verdict(made, config, unit="grades").sentence
+    squared = replace(config, metrics=("mse",))
+    numbers = made_up.records(squared, similarity_helps_by(0.5))
+    assert "grades" not in verdict(numbers, squared, unit="grades").sentence
+
+
 @pytest.mark.parametrize("table", [data.abalone, data.diamonds])
 def test_units_are_those_of_the_data(table):
     assert _UNITS[table().name] == table().notes["unit"]

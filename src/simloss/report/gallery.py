@@ -70,9 +70,7 @@ def gallery(run: Run) -> Gallery:
 
 
 def _add_parameters(made: Gallery, run: Run) -> None:
-    names = run.results.columns
-    main = run.results.metric.name
-    shown = [main, *(name for name in names if name != main)]
+    shown = run.results.columns_main_first
     made.parameter_metrics = [(name, metrics.find(name).label) for name in shown]
     kinds = parameters(run.verdict)
     for symbol in kinds:

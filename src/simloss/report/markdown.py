@@ -11,25 +11,26 @@ from .verdict import Verdict
 from .words import answered_by
 
 
-def markdown(folder: Path) -> str:
+def markdown(folder: Path, *, level: int = 1) -> str:
     """The verdict and the tables of a run folder, as Markdown.
 
     Args:
         folder: a run folder (docs/records.md).
+        level: of the heading, for a text that has others above it.
     """
     from .run import Run
 
-    return markdown_of(Run.read(folder).verdict)
+    return markdown_of(Run.read(Path(folder)).verdict, level=level)
 
 
-def markdown_of(verdict: Verdict) -> str:
+def markdown_of(verdict: Verdict, *, level: int = 1) -> str:
     """The same of a verdict already given."""
-    results = verdict.results
-    parts = [f"# {escaped(results.config.name)}", escaped(verdict.sentence)]
+    results, marks = verdict.results, "#" * level
+    parts = [f"{marks} {escaped(results.config.name)}", escaped(verdict.sentence)]
     parts += [escaped(text) for text in (*verdict.advice, *verdict.notes)]
     for table in verdict.tables:
-        parts += [f"## Answered by {answered_by(table.rule)}", rendered(table)]
-    parts += [escaped(caption(results)), *_failures(results)]
+        parts += [f"{marks}# Answered by {answered_by(table.rule)}", rendered(table)]
+    parts += [escaped(caption(results)), *_failures(results, marks)]
     return "\n\n".join(parts) + "\n"
 
 
@@ -65,13 +66,13 @@ def _bold(text: str, is_best: bool) -> str:
     return f"**{text}**" if is_best else text
 
 
-def _failures(results: Results) -> list[str]:
+def _failures(results: Results, marks: str) -> list[str]:
     lines = [
         f"- {escaped(row.label)}, seed {seed}: {escaped(error)}"
         for row in results.rows
         for seed, error in sorted(row.failures.items())
     ]
-    return ["## Failed", "\n".join(lines)] if lines else []
+    return [f"{marks}# Failed", "\n".join(lines)] if lines else []
 
 
 def escaped(text: str) -> str:

@@ -2,22 +2,19 @@
 
 import html
 import json
-import math
 from importlib.resources import files
 from typing import Any
 
-from .. import __version__, _checks, metrics
+from .. import __version__, _checks
 from .about_similarity import about_similarity
 from .figures.style import axis, layout
 from .gallery import Gallery, gallery
-from .results import Row
+from .overview import overview_columns, overview_lines
+from .page_tables import page_tables
 from .run import Run
-from .tables import Entry, Line, Table, caption
 from .verdict import Verdict
-from .words import answered_by, change, cut, noun, unit
+from .words import answered_by, cut, noun, unit
 
-# Rows of a family that a table on the page shows; the files beside it hold all.
-_MOST_ROWS = 25
 _MOST_FAILURES = 200
 
 
@@ -36,7 +33,7 @@ def page(run: Run) -> str:
     context = {
         **_head(run),
         **_overview(run.verdict),
-        **_tables(run.verdict),
+        **page_tables(run.verdict),
         **_figures(run, made),
         "similarity": similarity,
         "sections": _sections(run, made, similarity is not None),
@@ -129,35 +126,18 @@ def _failures(run: Run) -> list[str]:
 
 
 def _overview(verdict: Verdict) -> dict[str, Any]:
-    results = verdict.results
-    main = results.metric.name
-    others = [name for name in results.columns if name != main]
-    labels = [metrics.find(name).label for name in others]
-    best = verdict.recommendation
     groups: dict[str, list[dict[str, Any]]] = {}
-    for each in verdict.findings:
-        values = [
-            metrics.find(name).format(each.row.mean("test", each.rule, name))
-            for name in (main, *others)
-        ]
-        changed, p = "", ""
-        if each.comparison:
-            changed = change(results.metric, each.comparison.baseline, each.comparison.treatment)
-            p = f"{each.comparison.adjusted_p_value:.2g}"
-        groups.setdefault(answered_by(each.rule), []).append(
-            {
-                "label": cut(each.row.label, 60),
-                "cells": [values[0], changed, *([p] if verdict.can_tell else []), *values[1:]],
-                "is_recommended": bool(best and best.row is each.row and best.rule == each.rule),
-            }
-        )
-    p_column = ["p"] if verdict.can_tell else []
+    for each in overview_lines(verdict):
+        label = cut(each.finding.row.label, 60)
+        line = {"label": label, "cells": each.cells, "is_recommended": each.is_recommended}
+        groups.setdefault(answered_by(each.finding.rule), []).append(line)
+    baseline = verdict.results.baseline
     return {
-        "finding_columns": [results.metric.label, "change", *p_column, *labels],
-        "measured": _measured(verdict),
+        "finding_columns": overview_columns(verdict),
         "finding_groups": list(groups.items()),
+        "measured": _measured(verdict),
         "can_tell": verdict.can_tell,
-        "has_bars": results.baseline is not None and len(results.baseline.cells) > 1,
+        "has_bars": baseline is not None and len(baseline.cells) > 1,
     }
 
 
@@ -166,63 +146,6 @@ def _measured(verdict: Verdict) -> str:
     title = noun(verdict.results.metric).removeprefix("the ")
     measured = unit(verdict.results.metric, verdict.results)
     return f"{title[0].upper()}{title[1:]} on test data" + (f", in {measured}" if measured else "")
-
-
-def _tables(verdict: Verdict) -> dict[str, Any]:
-    shown, hidden = [], 0
-    for table in verdict.tables if verdict.results.done else []:
-        groups = []
-        for lines in table.groups.values():
-            kept = _worth_showing(verdict, table, lines)
-            hidden += len(lines) - len(kept)
-            groups.append([_table_line(table, line) for line in kept])
-        shown.append({"rule": answered_by(table.rule), "columns": table.columns, "groups": groups})
-    left_out = f"{hidden:,} more lines are in table.csv and table.md." if hidden else ""
-    return {"tables": shown, "caption": caption(verdict.results), "left_out": left_out}
-
-
-def _worth_showing(verdict: Verdict, table: Table, lines: list[Line]) -> list[Line]:
-    """All lines of a family; of very many, the best on validation, in their own order."""
-    if len(lines) <= _MOST_ROWS:
-        return lines
-    metric = verdict.results.metric
-    sign = -1 if metric.higher_is_better else 1
-
-    def rank(line: Line) -> float:
-        mean = line.row.mean("validation", table.rule, metric.name)
-        return math.inf if math.isnan(mean) else sign * mean
-
-    best = {id(line) for line in sorted(lines, key=rank)[:_MOST_ROWS]}
-    return [line for line in lines if id(line) in best]
-
-
-def _table_line(table: Table, line: Line) -> dict[str, Any]:
-    columns = table.columns
-    return {
-        "label": cut(line.row.label, 60),
-        **{
-            part: [
-                {
-                    "text": metric.format(entry.mean),
-                    "is_best": entry.is_best,
-                    "mark": entry.mark.replace("-", "−"),
-                    "title": _title(line.row, entry, metric.format(entry.spread)),
-                }
-                for metric, entry in zip(columns, line.parts[part], strict=True)
-            ]
-            for part in ("validation", "test")
-        },
-    }
-
-
-def _title(row: Row, entry: Entry, spread: str) -> str:
-    """What hovering over a number tells."""
-    parts = [f"{len(row.cells):,} run{'s' * (len(row.cells) != 1)}"]
-    if not math.isnan(entry.spread):
-        parts.append(f"standard deviation {spread}")
-    if not math.isnan(entry.p):
-        parts.append(f"p = {entry.p:.2g}")
-    return ", ".join(parts)
 
 
 def _figures(run: Run, made: Gallery) -> dict[str, Any]:

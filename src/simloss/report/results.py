@@ -131,6 +131,12 @@ class Results:
         return [name for name in names if name in asked | measured]
 
     @property
+    def columns_main_first(self) -> list[str]:
+        """The same, with the metric that counts at the front."""
+        main = self.metric.name
+        return [main, *(name for name in self.columns if name != main)]
+
+    @property
     def baseline(self) -> Row | None:
         """Plain cross entropy, if any cell of it is done."""
         return next((row for row in self.rows if row.is_baseline and row.cells), None)

@@ -41,9 +41,7 @@ def tradeoff(verdict: Verdict) -> Figure | None:
 
 def _other(verdict: Verdict) -> Metric | None:
     """Accuracy, else the first metric beside the one that counts, if there is any."""
-    names = verdict.results.columns
-    main = verdict.results.metric.name
-    beside = [name for name in names if name != main]
+    _, *beside = verdict.results.columns_main_first
     name = "accuracy" if "accuracy" in beside else next(iter(beside), None)
     return metrics.find(name) if name else None
 

@@ -36,8 +36,8 @@ def fails(capsys, *arguments):
 def test_searches_then_compares_and_says_so(capsys):
     main(["tune", "abalone", *FEW, "--loss", "soft-target"])
     output = capsys.readouterr()
-    assert "trial 1: cross entropy: MAE" in output.err
-    assert "trial 2: soft targets, r = 0.5: MAE" in output.err
+    assert "trial 1: soft targets, r = 0.5: MAE" in output.err
+    assert "trial 2: cross entropy: MAE" in output.err
     assert "Search: 3 trials" in output.out
     assert "on test data that the search has not seen" in output.out
     assert "A tendency only" in output.out
@@ -62,7 +62,7 @@ def test_a_table_of_their_own_with_a_metric_and_a_decision(capsys, tmp_path):
     main(["tune", "mine.csv", *options, *FEW])
     output = capsys.readouterr()
     assert "low < medium < high" in output.out
-    assert "trial 1: cross entropy: Accuracy" in output.err
+    assert "trial 2: cross entropy: Accuracy" in output.err
     assert "holds a search already; add --resume" in fails(capsys, "mine.csv", *options, *FEW)
     main(["tune", "mine.csv", *options, *FEW, "--resume"])
 

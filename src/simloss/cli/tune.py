@@ -56,7 +56,7 @@ def tune(
     trials
         The most treatments to try.
     budget
-        The most epochs to train in the search; a quarter of a full grid's if not given.
+        The most epochs to train in the search; about a fifth of a full grid's if not given.
     search_seeds
         How many nets, each on a split of its own, a trial is the mean of.
     seeds
@@ -187,7 +187,11 @@ def _told(made: "Plan", found: "Found") -> Iterator[str]:
             f"{found.candidate.label}, is compared with it all the same."
         )
     else:
-        yield f"Best: {found.best.label}, {metric.label} {best} {where}; cross entropy {baseline}."
+        then = ", where it was given up" if found.baseline_gave_up else ""
+        yield (
+            f"Best: {found.best.label}, {metric.label} {best} {where}; "
+            f"cross entropy {baseline}{then}."
+        )
     yield "Now both with fresh seeds, on test data that the search has not seen:"
 
 

@@ -20,10 +20,11 @@ from .training import NotFiniteError, Part, train
 from .treatment import BASELINE, Treatment
 from .tune import Found, Plan, check
 
-# The share of the epochs of a full grid that a search may use; five values of each loss are one.
-_SHARE, _GRID_VALUES = 0.25, 5
+# The share of the epochs of a full grid, five values of each loss, that a search may use. How long
+# the grid would be is a guess; a fifth keeps a bad guess below a quarter.
+_SHARE, _GRID_VALUES = 0.2, 5
 
-# Trials that are finished whatever they cost: cross entropy, and something to compare with it.
+# Trials that there are whatever they cost: something that uses similarity, and cross entropy.
 _AT_LEAST = 2
 
 SETTINGS = "search.json"
@@ -87,9 +88,11 @@ class _Search:
         """How many epochs there still may be."""
         if len(past) < _AT_LEAST:
             return float("inf")
+        if self.plan.budget is not None:
+            return self.plan.budget - _epochs(*past)
         treatments = 1 + _GRID_VALUES * len(self.plan.space.losses)
-        guess = int(_SHARE * treatments * _epochs(past[0]))
-        return (self.plan.budget or guess) - _epochs(*past)
+        done = [trial for trial in past if _is_done(trial)]
+        return int(_SHARE * treatments * _epochs(*done[:1])) - _epochs(*past)
 
     def trial(self, past: list[Any]) -> None:
         """One trial, from proposal to record. What is proposed depends on the past alone."""
@@ -189,16 +192,18 @@ class _Search:
         """What all trials together say."""
         space, past = self.plan.space, self.past()
         trained = [trial for trial in past if _run(trial).curves]
-        done = [trial for trial in trained if not _run(trial).gave_up]
-        if not done or done[0].number != past[0].number:
-            raise ValueError(f"cross entropy cannot be trained: {self.told(past[0])}")
-        best = min(done, key=_value)
+        done = [trial for trial in trained if _is_done(trial)]
         others = [trial for trial in trained if trial.params["loss"] != BASELINE]
-        candidate = min([t for t in others if t in done] or others, key=_value, default=best)
+        if not others or not done:
+            raise ValueError(f"the losses cannot be trained here: {self.told(past[0])}")
+        best = min(done, key=_value)
+        baseline = next(trial for trial in past if trial.params["loss"] == BASELINE)
+        candidate = min([trial for trial in others if _is_done(trial)] or others, key=_value)
         return Found(
             best=space.treatment(best.params),
             value=self.sign * _value(best),
-            baseline=self.sign * _value(done[0]),
+            baseline=self.sign * _value(baseline),
+            baseline_gave_up=not _is_done(baseline),
             candidate=space.treatment(candidate.params),
             trials=len(past),
             pruned=len(trained) - len(done),
@@ -216,8 +221,14 @@ def _run(trial: Any) -> Run:
     return Run(trial.user_attrs.get("curves", []), gave_up)
 
 
+def _is_done(trial: Any) -> bool:
+    run = _run(trial)
+    return bool(run.curves) and not run.gave_up
+
+
 def _value(trial: Any) -> float:
-    return _run(trial).value
+    run = _run(trial)
+    return run.value if run.curves else float("nan")
 
 
 def _epochs(*trials: Any) -> int:

@@ -16,6 +16,9 @@ _RANGES = {
     "power": (0.2, 5.0, True),
 }
 
+# By what experience there is with them; the hardest first.
+_HARD_TO_BEAT = ("soft-target", "proper", "simloss")
+
 
 @dataclass(frozen=True)
 class SearchSpace:
@@ -29,7 +32,7 @@ class SearchSpace:
     Example:
         >>> space = SearchSpace(("simloss", "soft-target"), "order")
         >>> [space.treatment(choice).label for choice in space.first_choices()]
-        ['cross entropy', 'SimLoss, r = 0.5', 'soft targets, r = 0.5']
+        ['soft targets, r = 0.5', 'cross entropy', 'SimLoss, r = 0.5']
     """
 
     losses: tuple[str, ...]
@@ -47,12 +50,17 @@ class SearchSpace:
         return known.parameter if known else "power"
 
     def first_choices(self) -> list[dict[str, Any]]:
-        """What is tried before anything is known: cross entropy, and each loss in the middle."""
+        """What is tried before anything is known: each loss in the middle, and cross entropy.
+
+        A strong rival comes first, because all that follow are measured by it, and cross entropy
+        second, so that no search is too short for it.
+        """
         low, high, by_ratio = _RANGES[self.parameter]
         middle = (low * high) ** 0.5 if by_ratio else (low + high) / 2
         value = round(middle, 2)
-        others = [{"loss": loss, self._name(loss): value} for loss in self.losses]
-        return [{"loss": BASELINE}, *others]
+        losses = sorted(self.losses, key=_HARD_TO_BEAT.index)
+        first, *others = [{"loss": loss, self._name(loss): value} for loss in losses]
+        return [first, {"loss": BASELINE}, *others]
 
     def suggested(self, trial: Any) -> Treatment:
         """What an optuna trial is to try; each loss has a parameter of its own."""

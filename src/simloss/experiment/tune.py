@@ -26,8 +26,8 @@ class Plan:
         rule: the decision rule it is measured under.
         seeds: a net each in every trial, on a split of its own where the experiment says so.
         trials: the most there may be.
-        budget: the most epochs in all. None is a quarter of what a grid would take, guessed from
-            the first trial, cross entropy. Two trials are always finished.
+        budget: the most epochs in all. None is a fifth of what a grid would take, guessed from the
+            first trial. Two trials there always are, one of them cross entropy.
         seed: of what is proposed.
     """
 
@@ -63,7 +63,8 @@ class Found:
     Attributes:
         best: the treatment with the best mean on validation data; cross entropy may be it.
         value: that mean.
-        baseline: the same of cross entropy.
+        baseline: the same of cross entropy, or where it stood when it was given up.
+        baseline_gave_up: whether it was.
         candidate: the best that uses similarity.
         trials: how many there were.
         pruned: how many of them were given up before their end.
@@ -73,6 +74,7 @@ class Found:
     best: Treatment
     value: float
     baseline: float
+    baseline_gave_up: bool
     candidate: Treatment
     trials: int
     pruned: int

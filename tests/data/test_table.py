@@ -215,6 +215,9 @@ class TestMistakes:
         path = write(tmp_path, "x,Class,none,one\n1,a,,k\n2,b,,k\n")
         with pytest.raises(DataError, match=r"it has no 'Clas' \(did you mean 'Class'\?\); its"):
             table(path, target="Clas")
+        bare = write(tmp_path, "1,2,3\n4,5,6\n", "bare.csv")
+        with pytest.raises(DataError, match="1, 2, 3; the first line must name the columns"):
+            table(bare, target="y")
         with pytest.raises(DataError, match="`target` must hold classes, but column 'none' is emp"):
             table(path, target="none")
         with pytest.raises(DataError, match="at least two classes, but column 'one' holds only 'k"):

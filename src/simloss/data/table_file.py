@@ -53,9 +53,15 @@ def column(frame: Any, name: str, option: str, path: Path) -> Any:
         shown = ", ".join(known[:12]) + (", …" if len(known) > 12 else "")
         raise DataError(
             f"`{option}` must be a column of '{path}', but it has no {name!r}{remedy}; "
-            f"its columns are {shown}."
+            f"its columns are {shown}{_no_headings(known)}."
         )
     return frame[name]
+
+
+def _no_headings(names: list[str]) -> str:
+    """A remedy where the first line seems to be data."""
+    numbers = sum(name.replace(".", "", 1).isdecimal() for name in names)
+    return "; the first line must name the columns" if 2 * numbers > len(names) else ""
 
 
 def _csv(path: Path, text_columns: tuple[str, ...]) -> Any:

@@ -140,6 +140,7 @@ def test_a_long_chain_is_no_trouble():
     at = {name: i for i, name in enumerate(tree.class_names)}
     assert cost[at["l0"], at["l1999"]] == 2999
     assert cost[at["l5"], at["l4"]] == 2995
+    assert str(tree).splitlines()[200:] == ["... 4,800 more nodes"]
 
 
 def nothing_in_itself():

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from simloss.similarity import embedding, words
-from simloss.similarity.shipped_vectors import ShippedVectors
+from simloss.similarity.shipped_vectors import BLOCK, ShippedVectors, packed
 
 SOURCE = Path("/work/shared/data/word_vectors/glove-100d-60k.txt.gz")
 VECTORS = {
@@ -85,6 +85,9 @@ def test_how_names_become_words(vectors):
     assert "'flies' is taken as 'fly'" in S.notes
     assert "'wolves' is taken as 'wolf'" in S.notes
     assert not any("'Rose'" in note for note in S.notes)
+    assert words(["_rose", "tree/"], vectors=vectors).kept == (0, 1)
+    with pytest.raises(ValueError, match="but '__' has none"):
+        words(["rose", "__"], vectors=vectors)
     twice = words(["maple_tree", "Maple-Tree", "rose"], vectors=vectors).to_dense()
     assert twice[0, 1] == pytest.approx(1)
 
@@ -165,6 +168,22 @@ def test_the_shipped_words_are_many_and_the_file_is_small():
     assert "Public Domain" in (folder / "ATTRIBUTION.md").read_text()
     found = ShippedVectors().lookup({vocabulary[0], vocabulary[300], vocabulary[-1], "qqqzz"})
     assert set(found) == {vocabulary[0], vocabulary[300], vocabulary[-1]}
+
+
+def test_packing_rounds_to_a_byte_and_clips_nothing():
+    vectors = np.random.default_rng(0).normal(size=(BLOCK + 5, 40)).astype(np.float32)
+    vectors[3] = 0.001
+    vectors[3, 7] = 5  # nearly all of its length in one number
+    names = [f"word{i}" for i in range(len(vectors))]
+    arrays = packed(names, vectors, step=0.0035)
+    assert arrays["words"].tobytes().decode().split("\n") == names
+    assert [arrays[f"codes{i}"].shape for i in range(2)] == [(BLOCK, 40), (5, 40)]
+    codes = np.concatenate([arrays["codes0"], arrays["codes1"]])
+    assert codes.dtype == np.int8
+    again = codes * arrays["scale"].astype(np.float32)[:, None]
+    norm = np.linalg.norm(vectors, axis=1, keepdims=True)
+    assert np.abs(again - vectors)[4:].max() < 0.0035 * norm.max()
+    assert again[3, 7] == pytest.approx(5, rel=1e-3)
 
 
 def test_shipped_words_mean_something():

@@ -13,6 +13,7 @@ from .matrix import as_similarity
 # Rows that are looked at together: 64 MB. The C library maps and unmaps blocks of more than 32 MB,
 # where many smaller ones, with the entries kept in between, would let the heap grow and grow.
 _CHUNK_ENTRIES = 1 << 24
+_WORKED_ON = 1 << 21
 # Entries beyond which a matrix is no longer sparse in any useful sense: 2.4 GB.
 _MOST_ENTRIES = 200_000_000
 
@@ -111,8 +112,17 @@ def sparse(similarity: Any, *, top_k: int | None = None) -> Similarity:
     _checks.of_kind_similarity("similarity", whole.kind)
     if top_k is not None:
         top_k = _checks.class_count("top_k", top_k)
-    rows = ((some, whole.rows(some)) for some in chunks(whole.num_classes))
+    rows = ((some, _rows(whole, some)) for some in chunks(whole.num_classes))
     return from_rows(rows, whole.num_classes, top_k, whole.names)
+
+
+def _rows(whole: Similarity, classes: Tensor) -> Tensor:
+    """The rows of some classes, computed a few at a time: what they need in between stays small."""
+    rows = torch.empty(len(classes), whole.num_classes, dtype=whole._dtype())
+    few = max(1, _WORKED_ON // whole.num_classes)
+    for some, part in zip(classes.split(few), rows.split(few), strict=True):
+        part.copy_(whole.rows(some))
+    return rows
 
 
 def chunks(num_classes: int) -> tuple[Tensor, ...]:

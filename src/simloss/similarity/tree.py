@@ -13,6 +13,8 @@ from .range_extreme import depth_first_order, range_extreme
 
 # Rows of the cost matrix that are worked on together.
 _CHUNK_ENTRIES = 1 << 22
+# Lines of a tree that are worth printing.
+_MOST_LINES = 200
 
 
 class Tree:
@@ -285,6 +287,9 @@ class Tree:
         lines = []
         waiting = [self.root]
         while waiting:
+            if len(lines) == _MOST_LINES:
+                lines.append(f"... {len(self.parents) - _MOST_LINES:,} more nodes")
+                break
             node = waiting.pop()
             number = f"{node} " if node < self.num_classes else ""
             lines.append("  " * self.depths[node] + number + self.names[node])

@@ -6,6 +6,7 @@ from os import PathLike
 from typing import Any
 
 import numpy as np
+from torch import Tensor
 
 from .. import _checks
 from .base import Similarity
@@ -79,7 +80,8 @@ def words(
 
 
 def _called(function: Callable[[list[str]], Any], names: tuple[str, ...]) -> Any:
-    array = np.asarray(function([*names]))
+    array = function([*names])
+    array = array.detach().cpu().numpy() if isinstance(array, Tensor) else np.asarray(array)
     if array.ndim != 2 or len(array) != len(names):
         raise ValueError(
             f"`vectors` must return shape (C, D), one vector for each of the {len(names)} names, "
@@ -114,8 +116,12 @@ def _looked_up(
 
 def _all_forms(name: str) -> Iterator[str]:
     yield from _whole_forms(name)
-    for word in _BETWEEN_WORDS.split(name.strip()):
+    for word in _parts(name):
         yield from _word_forms(word)
+
+
+def _parts(name: str) -> list[str]:
+    return [word for word in _BETWEEN_WORDS.split(name) if word] or [name]
 
 
 def _whole_forms(name: str) -> Iterator[str]:
@@ -138,7 +144,7 @@ def _taken(name: str, known: dict[str, Vector]) -> list[str] | str:
     if whole is not None:
         return [whole]
     taken = []
-    for word in _BETWEEN_WORDS.split(name.strip()):
+    for word in _parts(name):
         form = next((form for form in _word_forms(word) if form in known), None)
         if form is None:
             return word

@@ -1,5 +1,6 @@
 """Every Python block of the documentation runs, page by page, as a reader would paste it."""
 
+import doctest
 import re
 from pathlib import Path
 
@@ -15,5 +16,11 @@ BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 def test_the_blocks_of_a_page_run(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     namespace = {"__name__": "__main__"}
-    for block in BLOCK.findall(page.read_text()):
-        exec(compile(block, str(page), "exec"), namespace)
+    runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE)
+    for number, block in enumerate(BLOCK.findall(page.read_text())):
+        if ">>>" not in block:
+            exec(compile(block, str(page), "exec"), namespace)
+            continue
+        test = doctest.DocTestParser().get_doctest(block, {}, f"{page.stem} {number}", None, None)
+        test.globs = namespace
+        assert runner.run(test, clear_globs=False).failed == 0

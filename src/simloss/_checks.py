@@ -350,7 +350,7 @@ def target_range(target: Tensor, num_classes: int, ignore_index: int) -> bool:
         return False
     target = target.detach()
     low, high = (int(end) for end in target.aminmax())  # the quick way to see that all is well
-    if 0 <= low and high < num_classes:
+    if low >= 0 and high < num_classes:
         return not low <= ignore_index <= high
     wrong = ((target < 0) | (target >= num_classes)) & (target != ignore_index)
     if bool(wrong.any()):

@@ -96,7 +96,7 @@ def test_nobody_else_holds_its_tensors(loss_module):
     S = matrix(torch.eye(C))
     loss = loss_module(S)
     loss.set_similarity(torch.ones(C, C))
-    assert S == matrix(torch.eye(C))
+    assert matrix(torch.eye(C)) == S
     given = torch.eye(C)
     loss = loss_module(given)
     given.fill_(1)

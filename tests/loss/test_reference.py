@@ -1,11 +1,11 @@
-"""Every argument against the formulas written as plain loops, with an S that is not the identity."""
+"""Every argument against the formulas as plain loops, with an S that is not the identity."""
 
 import pytest
-import reference
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import reference
 import simloss
 from simloss.similarity import embedding, matrix, order
 

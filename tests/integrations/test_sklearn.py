@@ -98,14 +98,19 @@ class TestClassOrder:
         assert net.class_order_.tolist() == SIZES
         assert net.feature_names_in_.tolist() == ["a", "b", "c"]
 
+    def test_well_known_words_are_in_their_order(self):
+        X, y = sized()
+        assert ordered(class_order=None).fit(X, y).class_order_.tolist() == SIZES
+
     def test_the_alphabet_warns(self):
         X, y = sized()
-        with pytest.warns(UserWarning, match="alphabetical order: large < medium < small; say"):
+        y = np.array(["cow", "ape", "bee"])[[SIZES.index(label) for label in y]]
+        with pytest.warns(UserWarning, match="alphabetical order: ape < bee < cow; say"):
             ordered(class_order=None).fit(X, y)
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             ordered(class_order=None, loss="cross-entropy").fit(X, y)  # no order is used
-            keep = y != "medium"
+            keep = y != "bee"
             ordered(class_order=None).fit(X[keep], y[keep])  # two classes have none
 
     def test_a_class_without_examples_keeps_its_place(self):
@@ -165,7 +170,7 @@ class TestSimilarity:
         for wrong, sentence in (
             ({"similarity": "alphabet"}, "`similarity` must be one of 'order', 'values', 'words'"),
             ({"similarity": np.eye(4)}, "`similarity` must have as many classes as `class_order`"),
-            ({"similarity": "values"}, "needs labels that are numbers, but got 'small'"),
+            ({"similarity": "values"}, "needs labels that are numbers or dates, but got small"),
             ({"similarity": Tree.from_paths(["a/smal", "b/x"])}, "did you mean 'smal'"),
             ({"r": 1.5}, r"`r` must be in \[0, 1\), but got 1.5"),
             ({"loss": "hinge"}, "`loss` must be one of 'simloss'"),
@@ -267,6 +272,9 @@ class TestTraining:
         net = ordered(tol=10.0, patience=3, max_iter=40).fit(X, y)
         assert net.n_iter_ == 4
         assert not hasattr(net, "validation_curve_")
+        net.set_params(early_stopping=True).fit(X, y)
+        assert hasattr(net, "validation_curve_")
+        assert not hasattr(net.set_params(early_stopping=False).fit(X, y), "validation_curve_")
 
     def test_partial_fit_is_fit_in_pieces(self):
         X, y = sized()

@@ -7,13 +7,13 @@ from typing import Any
 from .. import _checks, similarity
 from ..decision.costs import WORDS
 from ..similarity import Similarity, Tree
-from .class_order import ClassOrder
+from .class_order import LabelOrder
 
 SIMILARITIES = ("order", "values", "words")
 
 
 def similarity_of(
-    choice: Any, order: ClassOrder, *, r: float, lower_bound: float, temperature: float
+    choice: Any, order: LabelOrder, *, r: float, lower_bound: float, temperature: float
 ) -> Similarity:
     """The similarity of the classes that have examples, in class order."""
     if isinstance(choice, str):
@@ -25,7 +25,7 @@ def similarity_of(
     return _restricted(whole, _places("similarity", whole.names, whole.num_classes, order))
 
 
-def _by_word(choice: str, order: ClassOrder, r: float, lower_bound: float) -> Similarity:
+def _by_word(choice: str, order: LabelOrder, r: float, lower_bound: float) -> Similarity:
     _checks.choice("similarity", choice, SIMILARITIES)
     if choice == "words":
         return similarity.words(order.names, lower_bound)
@@ -35,7 +35,7 @@ def _by_word(choice: str, order: ClassOrder, r: float, lower_bound: float) -> Si
     return similarity.values(order.numbers, -1 / math.log(r))  # r^|a - b|
 
 
-def cost_of(choice: Any, order: ClassOrder, similarity_choice: Any) -> tuple[Any, Any]:
+def cost_of(choice: Any, order: LabelOrder, similarity_choice: Any) -> tuple[Any, Any]:
     """The cost and the positions with which :func:`simloss.decide` makes the answers."""
     if isinstance(choice, str):
         if WORDS[_checks.choice("decision", choice, tuple(WORDS))] == "zero-one":
@@ -55,7 +55,7 @@ def cost_of(choice: Any, order: ClassOrder, similarity_choice: Any) -> tuple[Any
     return matrix[at][:, at], None
 
 
-def _places(name: str, names: Sequence[str] | None, count: int, order: ClassOrder) -> list[int]:
+def _places(name: str, names: Sequence[str] | None, count: int, order: LabelOrder) -> list[int]:
     """Where the classes with examples stand: by name, or one after the other without names."""
     if names is None:
         _checks.class_counts_agree(name, count, "class_order", len(order.labels))

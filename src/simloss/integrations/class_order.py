@@ -1,6 +1,5 @@
 """Labels as scikit-learn sorts them, and the order the classes really have."""
 
-import re
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,38 +8,46 @@ from typing import Any
 import numpy as np
 
 from .. import _checks
-
-_NUMBER = re.compile(r"[-+]?\d+(\.\d+)?")
+from ..data.class_order import class_order, spaced_positions
 
 # So many names are shown in a message.
 _SHOWN = 6
 
 
 @dataclass(frozen=True)
-class ClassOrder:
+class LabelOrder:
     """The classes of a training set in their true order.
 
     Attributes:
         labels: every class there is, also those without an example, in class order, (K).
         kept: the places in `labels` of the classes with examples, rising, (C).
         columns: for each of those, its place in scikit-learn's sorted `classes_`, (C).
+        is_guessed: whether names were put in alphabetical order for want of a better.
     """
 
     labels: tuple[Any, ...]
     kept: tuple[int, ...]
     columns: np.ndarray[Any, Any]
+    is_guessed: bool = False
 
     @classmethod
-    def of(cls, classes: np.ndarray[Any, Any], given: Sequence[Any] | None) -> "ClassOrder":
-        """The order of sorted `classes`: as given, else numbers by value, else the alphabet's."""
+    def of(cls, classes: np.ndarray[Any, Any], given: Sequence[Any] | None) -> "LabelOrder":
+        """The order of sorted `classes`: as given, else by number, date or well-known word."""
         present = [_plain(label) for label in classes]
-        if given is None:
-            labels = tuple(sorted(present, key=_value) if _are_numbers(present) else present)
-        else:
+        is_guessed = False
+        if given is not None:
             labels = _checked(given, present)
+        elif all(isinstance(label, (int, float)) for label in present):
+            labels = tuple(present)  # numbers are sorted as numbers
+        else:
+            named = {_name(label): label for label in present}
+            found = class_order(list(named))
+            labels = tuple(named[name] for name in found.names)
+            is_guessed = not found.is_ordered and len(labels) > 2
         column_of = {label: column for column, label in enumerate(present)}
         kept = tuple(place for place, label in enumerate(labels) if label in column_of)
-        return cls(labels, kept, np.array([column_of[labels[place]] for place in kept]))
+        columns = np.array([column_of[labels[place]] for place in kept])
+        return cls(labels, kept, columns, is_guessed)
 
     @property
     def names(self) -> list[str]:
@@ -49,23 +56,23 @@ class ClassOrder:
 
     @property
     def numbers(self) -> list[float]:
-        """Every class as a number; an error where one is a word."""
-        if not _are_numbers(self.labels):
-            word = next(label for label in self.labels if not _are_numbers([label]))
+        """Every class as the number or day it stands for; an error where one is a word."""
+        found = spaced_positions(self.names)
+        if found is None:
             raise ValueError(
-                f"`similarity` 'values' needs labels that are numbers, but got {word!r}."
+                f"`similarity` 'values' needs labels that are numbers or dates, "
+                f"but got {', '.join(self.names[:_SHOWN])}."
             )
-        return [_value(label) for label in self.labels]
+        return found
 
     def warn_of_the_alphabet(self) -> None:
         """Say that names were put in alphabetical order, where an order is what counts."""
-        if len(self.labels) > 2 and not _are_numbers(self.labels):
-            shown = " < ".join(self.names[:_SHOWN]) + (
-                " < ..." if len(self.labels) > _SHOWN else ""
-            )
+        if self.is_guessed:
+            more = " < ..." if len(self.labels) > _SHOWN else ""
             warnings.warn(
                 f"`class_order` was not given, so the classes are taken in alphabetical order: "
-                f"{shown}; say class_order=[...], from the lowest to the highest.",
+                f"{' < '.join(self.names[:_SHOWN])}{more}; say class_order=[...], from the lowest "
+                f"to the highest.",
                 UserWarning,
                 stacklevel=4,
             )
@@ -93,16 +100,6 @@ def _checked(given: Sequence[Any], present: list[Any]) -> tuple[Any, ...]:
 def _plain(label: Any) -> Any:
     """A Python value of what an array holds."""
     return label.item() if isinstance(label, np.generic) else label
-
-
-def _are_numbers(labels: Sequence[Any]) -> bool:
-    return all(
-        isinstance(label, (int, float)) or _NUMBER.fullmatch(str(label).strip()) for label in labels
-    )
-
-
-def _value(label: Any) -> float:
-    return float(label)
 
 
 def _name(label: Any) -> str:

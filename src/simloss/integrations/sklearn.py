@@ -11,7 +11,7 @@ from .. import _checks
 from ..decision import decide
 from ..loss import ProperSimLoss, SimLoss, SoftTargetLoss
 from .class_knowledge import cost_of, similarity_of
-from .class_order import ClassOrder, order_of_categories
+from .class_order import LabelOrder, order_of_categories
 from .table_net import Patience, TableNet, held_out
 
 _checks.installed("sklearn", "sklearn")
@@ -40,17 +40,17 @@ class SimLossClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     standardised inside, by the (weighted) mean and standard deviation of the training data; those
     of the first batch with :meth:`partial_fit`. float32 stays float32, all else is float64.
 
-    **The class order counts.** Labels that are numbers, or look like numbers, are ordered by value.
-    Names are not: 'high' < 'low' < 'medium' by the alphabet, so name the order with `class_order`,
-    or give `y` as an ordered pandas categorical; without either there is a warning. `classes_` and
-    the columns of :meth:`predict_proba` are sorted as everywhere in scikit-learn, whatever the
-    class order.
+    **The class order counts.** Labels that are numbers or dates, or look like them, are ordered by
+    value, and well-known words by what they say (low, medium, high). Of other names nobody knows
+    the order: name it with `class_order`, or give `y` as an ordered pandas categorical; without
+    either they are taken by the alphabet, with a warning. `classes_` and the columns of
+    :meth:`predict_proba` are sorted as everywhere in scikit-learn, whatever the class order.
 
     Args:
         similarity: how alike the classes are:
 
             - "order": r^|i - j| of the classes in their order;
-            - "values": r^|a - b| of labels that are numbers, however unevenly spaced;
+            - "values": r^|a - b| of labels that are numbers or dates, however unevenly spaced;
             - "words": of the labels, by what the words mean;
             - a :class:`simloss.Tree` or a :class:`simloss.Similarity`; with names, they are matched
               with the labels, and may be more of them;
@@ -238,7 +238,7 @@ class SimLossClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _learn_classes(self, classes: Array, categories: list[Any] | None) -> None:
         self.classes_ = classes
         given = self.class_order if self.class_order is not None else categories
-        self._order = ClassOrder.of(classes, given)
+        self._order = LabelOrder.of(classes, given)
         self.class_order_ = classes[self._order.columns]
         if given is None and self._goes_by_order():
             self._order.warn_of_the_alphabet()
@@ -304,6 +304,8 @@ class SimLossClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self._loss = self._loss_module()
         self.n_iter_ = 0
         self.loss_curve_: list[float] = []
+        if hasattr(self, "validation_curve_"):  # of an earlier fit
+            del self.validation_curve_
 
     def _loss_module(self) -> nn.Module:
         smoothing = _checks.share("label_smoothing", self.label_smoothing)

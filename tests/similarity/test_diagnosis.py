@@ -227,6 +227,11 @@ def test_of_many_classes_some_are_looked_at():
     assert found.effective_classes == pytest.approx(1 / ordinary, rel=0.01)
 
 
+def test_of_many_vectors_sparse_rows_are_recommended():
+    vectors = torch.randn(1100, 8, generator=torch.Generator().manual_seed(0))
+    assert "sparse(S, top_k=...)" in embedding(vectors, 0.5).diagnose().advice[-1]
+
+
 def test_of_some_hundred_classes_posteriors_are_cut_to_their_neighbours():
     found = order(200, r=0.5).diagnose()
     assert found.sampled is None

@@ -38,6 +38,11 @@ def advice(found: "Diagnosis") -> Iterator[str]:
         yield _about_properness(found)
     if found.vanishing:
         yield _about_vanishing(found)
+    if isinstance(found.similarity, EmbeddingSimilarity) and found.sampled:
+        yield (
+            "Rows are computed from the vectors whenever they are needed; sparse(S, top_k=...) "
+            "keeps the few entries that matter instead."
+        )
 
 
 def _about_use(found: "Diagnosis") -> Iterator[str]:

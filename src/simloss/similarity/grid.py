@@ -39,8 +39,9 @@ class GridSimilarity(Similarity):
 
     def _log_product(self, target: Tensor, *, transposed: bool = False) -> Tensor:
         cells = self.tensors["cells"]
-        total = torch.zeros((*target.shape, self.num_classes), dtype=self._wide())
-        total = total.to(cells.device)
+        total = torch.zeros(
+            (*target.shape, self.num_classes), dtype=self._wide(), device=cells.device
+        )
         for axis in range(cells.shape[1]):
             log_axis = self.tensors[f"log_axis{axis}"]
             log_axis = log_axis.T if transposed else log_axis

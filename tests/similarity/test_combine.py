@@ -100,6 +100,12 @@ def test_limits():
     )
 
 
+@both
+def test_the_diagonal_stays_one_to_the_last_digit(form):
+    S = blended([form(OTHER)] * 7, [0.1, 0.3, 0.7, 0.1, 0.2, 0.9, 0.4])
+    assert torch.equal(S.to_dense().diagonal(), torch.ones(4))
+
+
 def test_permuting_twice_leads_back():
     there = restricted(ASYMMETRIC, ["c", "a", "d", "b"])
     assert restricted(there, NAMES) == ASYMMETRIC

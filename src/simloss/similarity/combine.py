@@ -199,6 +199,7 @@ def _gathered(
     *,
     sparse: bool,
 ) -> Similarity:
+    rows = ((some, _with_ones(part, some)) for some, part in rows)
     if sparse:
         return from_rows(rows, num_classes, None, names)
     if num_classes > _STORED_UP_TO:
@@ -206,8 +207,13 @@ def _gathered(
             f"`similarity` of {num_classes:,} classes must be sparse to be combined, because "
             f"all of it does not fit; give sparse(similarity, top_k=...) instead."
         )
-    matrix = torch.cat([part for _, part in rows]).fill_diagonal_(1)
+    matrix = torch.cat([part for _, part in rows])
     return DenseSimilarity(num_classes, {"matrix": matrix}, names=names)
+
+
+def _with_ones(part: Tensor, classes: Tensor) -> Tensor:
+    """Rounding leaves the diagonal a hair off 1."""
+    return part.scatter(1, classes.unsqueeze(1), 1.0)
 
 
 def _places(whole: Similarity, classes: Sequence[int] | Sequence[str]) -> Tensor:

@@ -284,7 +284,7 @@ class Tree:
         return f"Tree({count}, {len(self.parents)} nodes, height {self.heights[self.root]})"
 
     def __str__(self) -> str:
-        lines = []
+        lines: list[str] = []
         waiting = [self.root]
         while waiting:
             if len(lines) == _MOST_LINES:

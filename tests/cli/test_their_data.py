@@ -141,6 +141,29 @@ class TestCompare:
         assert "s.csv, because you asked for it" in capsys.readouterr().out
         assert RunFolder(tmp_path / "run").config().cost == str(tmp_path / "s.csv")
 
+    def test_asks_on_a_terminal(self, capsys, tmp_path, monkeypatch):
+        (tmp_path / "odd.csv").write_text("x,y\n" + "1,zq\n2,k1x\n3,pp7\n" * 9)
+        said = iter(["order", "k1x, zq, pp7"])
+        monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
+        monkeypatch.setattr("builtins.input", lambda question: next(said))
+        main(["compare", "odd.csv", "--target", "y", *FEW])
+        output = capsys.readouterr().out
+        assert "Their names do not tell how alike they are" in output
+        assert "3 classes, in this order: k1x < zq < pp7" in output
+
+    def test_a_table_of_images(self, capsys, ages, tmp_path):
+        rows = "".join(f"{age}/{i}.png,{age}\n" for age in (1, 2, 10) for i in range(6))
+        (tmp_path / "ages" / "list.csv").write_text("file,age\n" + rows)
+        arguments = ["--target", "age", "--image-column", "file", "--size", "8"]
+        main(["compare", "ages/list.csv", *arguments, *FEW, "--out", "run"])
+        output = capsys.readouterr().out
+        assert "list: 18 examples of 3 x 8 x 8" in output
+        assert "3 classes, in this order: 1 < 2 < 10" in output
+        assert "Similarity: values, because the classes are numbers at unequal" in output
+        main(["train", "ages/list.csv", *arguments, "--epochs", "1"])
+        main(["predict", "model.safetensors", "ages/list.csv"])
+        assert "1/0.png" in capsys.readouterr().out
+
     def test_rare_and_missing_classes_are_named(self, capsys, credit):
         with open(credit, "a") as file:
             file.write("C9,1,north,2020-01-01,,very high\n")
@@ -212,6 +235,26 @@ class TestPredict:
         assert len(answers) == 72
         assert answers["file"][0] == "1/0.png"
         assert set(answers["answer"]) <= set(range(1, 13))
+
+    def test_by_similarity(self, capsys, things, tmp_path):
+        path = tmp_path / "s.csv"
+        similarity.order(4, 0.5, names=["lion", "cat", "truck", "bus"]).save(path)
+        main(["train", things, "--target", "thing", "--similarity", "s.csv", "--epochs", "5"])
+        path.unlink()  # the model keeps what it needs
+        main(["predict", "model.safetensors", things, "--out", "a.parquet", "--all"])
+        answers = pd.read_parquet("a.parquet")
+        names = ["bus", "cat", "lion", "truck"]
+        place = {"lion": 0, "cat": 1, "truck": 2, "bus": 3}
+        p = answers[[f"p({name})" for name in names]].to_numpy()
+        for row, cost in zip(p, answers["expected_cost"], strict=True):
+            costs = [
+                sum(
+                    q * (1 - 0.5 ** abs(place[k] - place[c]))
+                    for k, q in zip(names, row, strict=True)
+                )
+                for c in names
+            ]
+            assert cost == pytest.approx(min(costs), abs=1e-5)
 
     def test_formulas_are_defused(self, capsys, tmp_path):
         rows = "".join(f"{i % 2},{'=1+1' if i % 2 else '-x'}\n" for i in range(40))

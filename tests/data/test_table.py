@@ -138,6 +138,23 @@ def test_new_cells_of_known_columns(messy):
     assert encoder(torch.from_numpy(numbers)).isfinite().all()
 
 
+def test_identifiers_and_lists_are_not_used(tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {
+            "x": rng.normal(size=30),
+            "userId": rng.permutation(30) * 7,
+            "tags": [[1, 2]] * 30,
+            "paid": rng.permutation(30) * 7,
+            "y": ["a", "b"] * 15,
+        }
+    )
+    frame.to_parquet(tmp_path / "t.parquet")
+    read = table(tmp_path / "t.parquet", target="y")
+    assert [column.name for column in read.columns] == ["x", "paid"]
+    assert set(read.notes["unused"]) == {"userId", "tags"}
+
+
 def test_words_among_numbers_are_gaps(tmp_path):
     path = write(
         tmp_path, "x,y\n" + "".join(f"{i * 3 % 7 or 'unknown'},{i % 2}\n" for i in range(30))

@@ -18,7 +18,10 @@ _OPEN = re.compile(
     rf"(?:<=?|>=?|≤|≥|under|over|below|above)\s*({_NUMBER})|({_NUMBER})\s*(?:\+|or more|and over)"
 )
 _PIECES = re.compile(r"(\d+)")
-_DATES = ("%Y-%m-%d", "%Y-%m", "%Y/%m/%d", "%d.%m.%Y", "%m/%d/%Y", "%d/%m/%Y", "%b %Y", "%B %Y")
+_DATES = (
+    *("%Y-%m-%d", "%Y-%m", "%Y/%m/%d", "%Y/%m", "%d.%m.%Y", "%m/%d/%Y", "%d/%m/%Y"),
+    *("%m-%Y", "%m/%Y", "%m.%Y", "%b %Y", "%B %Y"),
+)
 
 
 @dataclass(frozen=True)
@@ -56,8 +59,8 @@ def class_order(names: Sequence[str], given: Sequence[str] | None = None) -> Cla
         place = _checks.permutation("class_order", given, distinct, "classes")
         return ClassOrder(tuple(distinct[i] for i in place), "given")
     for kind, keys in (
+        ("dates", dates(distinct)),  # before numbers: "2024-01" is no range
         ("numbers", positions(distinct)),
-        ("dates", dates(distinct)),
         ("words", ranks(distinct)),
     ):
         if keys is not None:
@@ -103,7 +106,7 @@ def dates(names: Sequence[str]) -> list[float] | None:
 
 def spaced_positions(names: Sequence[str]) -> list[float] | None:
     """The number or the day each name stands for, or None."""
-    return positions(names) or dates(names)
+    return dates(names) or positions(names)
 
 
 def _plain_numbers(names: list[str]) -> list[float] | None:
@@ -111,13 +114,14 @@ def _plain_numbers(names: list[str]) -> list[float] | None:
     known = [match for match in matches if match]
     if len(known) < len(names) or len({(m[1], m[3].strip()) for m in known}) > 1:
         return None
-    return [_number(match[2]) for match in known]
+    is_hyphen = bool(known[0][1]) and not known[0][1][-1].isspace()  # "class-2" is no -2
+    return [abs(_number(match[2])) if is_hyphen else _number(match[2]) for match in known]
 
 
 def _ranges(names: list[str]) -> list[float] | None:
     found = []
     for name in names:
-        if match := _RANGE.fullmatch(name):
+        if (match := _RANGE.fullmatch(name)) and _number(match[1]) <= _number(match[2]):
             found.append((_number(match[1]) + _number(match[2])) / 2)
         elif match := _OPEN.fullmatch(name.casefold()):
             found.append(_number(match[1] or match[2]))

@@ -4,6 +4,7 @@ Looking at all rows to tell numbers from dates is no leak; what depends on the v
 (medians, which categories are frequent) is fitted by :class:`simloss.data.Encoder`.
 """
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +21,8 @@ _LOOKS_LIKE_A_DATE = r"\d{1,4}[-./]\d{1,2}[-./]\d{1,4}(?:[T ].*)?"
 # Fewer numbers than this among the words, and the words are not just "unknown" here and there.
 _MOSTLY = 0.8
 _SECONDS_A_DAY = 86_400
+_IDENTIFIER = re.compile(r"(?:^|[\W_])[iI][dD]$|[a-z]I[Dd]$")
+_NOT_ONE_VALUE = (list, tuple, dict, set, np.ndarray)
 
 Numbers = npt.NDArray[np.float64]
 
@@ -96,11 +99,15 @@ def _column(name: str, cells: Any) -> Column | str:
     present = cells.dropna()
     if present.empty:
         return "empty"
+    if any(isinstance(cell, _NOT_ONE_VALUE) for cell in present.head(10)):
+        return "its cells hold lists"
     if present.nunique() == 1 and not has_missing:
         return "always the same"
     if pd.api.types.is_bool_dtype(cells) or pd.api.types.is_numeric_dtype(cells):
         if _counts_rows(present):
             return "counts the rows"
+        if _IDENTIFIER.search(name) and len(present) > 20 and present.is_unique:
+            return "every value is different, like an identifier"
         return Column(name, "number", has_missing=has_missing)
     if pd.api.types.is_datetime64_any_dtype(cells):
         return Column(name, "date", has_missing=has_missing)

@@ -5,11 +5,6 @@ has the same seeds, so the same splits, initial nets and batches. Both are measu
 data, under one metric and decision: the grid by its best treatment's mean over the seeds, the
 search by that of what it chose. Epochs are those of all nets.
 
-The search stops a net by the one decision it is for; `compare` goes on until the last of its
-decisions stops improving. So the grid is counted twice: "alike", with every net cut where its own
-decision would have stopped it, epochs and values; and "whole", as `compare` trains it, which takes
-more epochs and finds a little more.
-
 Target: at most a quarter of the epochs, within 1 % of the grid's best, over 5 repeats.
 """
 
@@ -26,25 +21,7 @@ from simloss.experiment.progress import progress_for
 from simloss.experiment.search import search
 from simloss.experiment.search_space import space_of
 from simloss.experiment.store import RunFolder
-from simloss.experiment.training import EarlyStopping
 from simloss.experiment.tune import Plan, plan
-
-
-def alike(record: dict[str, Any], made: Plan) -> tuple[float, int]:
-    """A cell's best value and its epochs, had it been stopped by this decision alone."""
-    stopping = EarlyStopping((made.rule,), made.metric, made.config.training.patience)
-    for line in record["history"]:
-        stopping.improved(made.rule, line["validation"][made.rule], line["epoch"])
-        if stopping.is_over(line["epoch"]):
-            break
-    return stopping.best[made.rule][0], int(line["epoch"])
-
-
-def whole(record: dict[str, Any], made: Plan) -> tuple[float, int]:
-    """A cell's best value and its epochs, as it was trained."""
-    return min_or_max(made)(line["validation"][made.rule] for line in record["history"]), len(
-        record["history"]
-    )
 
 
 def min_or_max(made: Plan) -> Any:
@@ -52,13 +29,14 @@ def min_or_max(made: Plan) -> Any:
     return max if metrics.find(made.metric).higher_is_better else min
 
 
-def grid_of(cells: list[tuple[str, float, int]], made: Plan) -> tuple[float, str, int]:
+def grid_of(records: list[dict[str, Any]], made: Plan) -> tuple[float, str, int]:
     """The best treatment's mean, its label, and the epochs of all."""
     values: dict[str, list[float]] = {}
-    for label, value, _ in cells:
-        values.setdefault(label, []).append(value)
+    for record in records:
+        value = min_or_max(made)(line["validation"][made.rule] for line in record["history"])
+        values.setdefault(record["treatment"]["label"], []).append(value)
     best = min_or_max(made)(values, key=lambda label: mean(values[label]))
-    return mean(values[best]), best, sum(epochs for *_, epochs in cells)
+    return mean(values[best]), best, sum(record["epochs"] for record in records)
 
 
 def main() -> None:
@@ -77,33 +55,27 @@ def main() -> None:
     seeds = tuple(range(options.first_seed, last))
     place = RunFolder(options.folder / f"grid-{options.metric}-{options.decision}")
     records = run(replace(made.config, seeds=seeds), place, resume=True, progress=progress_for())
-    figures: dict[str, list[tuple[float, float]]] = {"alike": [], "whole": []}
+    shares, offs = [], []
     for repeat in range(options.repeats):
         own = seeds[repeat * options.seeds : (repeat + 1) * options.seeds]
         name = f"{options.metric}-{options.decision}-seeds-{own[0]}-{own[-1]}"
         found = search(replace(made, seeds=own, seed=repeat), options.folder / name)
+        best, label, epochs = grid_of([r for r in records if r["seed"] in own], made)
+        is_worse = min_or_max(made)(found.value, best) == best
+        off = abs(found.value / best - 1) * (1 if is_worse else -1)
+        shares.append(found.epochs / epochs)
+        offs.append(off)
         print(
-            f"repeat {repeat}: search {found.value:.4f} ({found.best.label}) with {found.epochs} "
-            f"epochs in {found.trials} trials"
+            f"repeat {repeat}: grid {best:.4f} ({label}) with {epochs} epochs; search "
+            f"{found.value:.4f} ({found.best.label}) with {found.epochs} epochs in {found.trials} "
+            f"trials: {shares[-1]:.1%} of the epochs, {off:+.2%} off",
+            flush=True,
         )
-        for how, cut in (("alike", alike), ("whole", whole)):
-            cells = [(r["treatment"]["label"], *cut(r, made)) for r in records if r["seed"] in own]
-            best, label, epochs = grid_of(cells, made)
-            worse = abs(found.value / best - 1)
-            worse = worse if min_or_max(made)(found.value, best) == best else -worse
-            figures[how].append((found.epochs / epochs, worse))
-            print(
-                f"    grid {how}: {best:.4f} ({label}) with {epochs} epochs; the search took "
-                f"{found.epochs / epochs:.1%} of them and is {worse:+.2%} off",
-                flush=True,
-            )
-    for how, pairs in figures.items():
-        shares, off = zip(*pairs, strict=True)
-        print(
-            f"against the grid {how}: {mean(shares):.1%} of the epochs, {mean(off):+.2%} off; at "
-            f"most a quarter in {sum(share <= 0.25 for share in shares)}, within 1 % in "
-            f"{sum(each <= 0.01 for each in off)} of {len(pairs)} repeats"
-        )
+    print(
+        f"mean: {mean(shares):.1%} of the epochs, {mean(offs):+.2%} off; at most a quarter in "
+        f"{sum(share <= 0.25 for share in shares)}, within 1 % in "
+        f"{sum(each <= 0.01 for each in offs)} of {len(offs)} repeats"
+    )
 
 
 if __name__ == "__main__":

@@ -29,7 +29,7 @@ def made_up(value_of, epochs=20):
         r = 0.0 if kind == "CrossEntropyLoss" else float(loss.similarity.tensors["r"])
         value = value_of(kind, r)
         for epoch in range(1, epochs + 1):
-            on_epoch({"epoch": epoch, "validation": {rules[0]: value * (1 + 1 / epoch)}})
+            on_epoch({"epoch": epoch, "validation": dict.fromkeys(rules, value * (1 + 1 / epoch))})
 
     return train
 
@@ -141,7 +141,7 @@ class TestSearch:
         def rising(net, loss, training, validation, judge, rules, config, seed, on_epoch):
             top = 0.6 if hasattr(loss, "similarity") else 0.5
             for epoch in range(1, 20):
-                on_epoch({"epoch": epoch, "validation": {rules[0]: top - 0.1 / epoch}})
+                on_epoch({"epoch": epoch, "validation": dict.fromkeys(rules, top - 0.1 / epoch)})
 
         monkeypatch.setattr(searching, "train", rising)
         found = search(plan(PRESET, SPACE, metric="accuracy", trials=5), tmp_path)
@@ -151,8 +151,9 @@ class TestSearch:
     def test_the_budget_is_kept(self, fake, tmp_path):
         fake(lambda kind, r: 1.0)  # nobody is behind
         assert search(plan(PRESET, SPACE, budget=200), tmp_path / "given").epochs == 200
-        # A fifth of 1 + 2 x 5 treatments, of 3 nets with 20 epochs each.
-        assert search(plan(PRESET, SPACE), tmp_path / "guessed").epochs == 132
+        # A sixth of 1 + 3 x 5 treatments, of 3 nets with 20 epochs each.
+        wide = SearchSpace(("simloss", "proper", "soft-target"), "order")
+        assert search(plan(PRESET, wide), tmp_path / "guessed").epochs == 160
         few = search(plan(PRESET, SPACE, budget=1), tmp_path / "least")
         assert (few.trials, few.epochs) == (2, 120)
 

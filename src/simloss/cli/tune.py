@@ -56,7 +56,7 @@ def tune(
     trials
         The most treatments to try.
     budget
-        The most epochs to train in the search; about a fifth of a full grid's if not given.
+        The most epochs to train in the search; about a sixth of a full grid's if not given.
     search_seeds
         How many nets, each on a split of its own, a trial is the mean of.
     seeds

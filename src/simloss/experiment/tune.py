@@ -26,8 +26,8 @@ class Plan:
         rule: the decision rule it is measured under.
         seeds: a net each in every trial, on a split of its own where the experiment says so.
         trials: the most there may be.
-        budget: the most epochs in all. None is a fifth of what a grid would take, guessed from the
-            first trial. Two trials there always are, one of them cross entropy.
+        budget: the most epochs in all. None is a sixth of what a grid would take, guessed from the
+            finished trials. Two trials there always are, one of them cross entropy.
         seed: of what is proposed.
     """
 

@@ -163,6 +163,11 @@ def _notes(results: Results, found: list[Finding], best: Recommendation | None) 
         notes += [
             "All runs share one split of the data, so p speaks of the noise of training only."
         ]
+    if count > 1 and results.config.split.keep_test:
+        notes += [
+            "All runs are judged on the same test examples, so p speaks of the noise of training "
+            "and of how the rest was split."
+        ]
     failed = sum(len(row.failures) for row in results.rows)
     if failed:
         notes += [f"{runs(failed)} failed and {'is' if failed == 1 else 'are'} left out."]

@@ -8,6 +8,7 @@ from typing import Any
 from .. import _checks
 from ..data import DataError, Dataset, MissingDataError
 from ..data.content import content_of
+from ..data.memory import check_fits_memory
 from ..data.table_file import ENDINGS, is_table
 from . import sources
 from .config import Config, DataConfig, SplitConfig, TrainingConfig
@@ -52,6 +53,8 @@ def data_config(
             raise ValueError(f"`--{flag}` does not apply to {_WHAT[source]} like '{path}'.")
     if "target" in taken and target is None:
         raise ValueError(f"`--target` must name the column of '{path}' to predict.")
+    if is_table(path):
+        check_fits_memory(path)  # before the digest: a file too large is long to read
     options["content"] = content_of(path)
     return DataConfig(source, str(path.resolve()), options)
 

@@ -22,16 +22,16 @@ class EmbeddingSimilarity(Similarity):
 
     def _similarities(self, target: Tensor, dtype: torch.dtype) -> Tensor:
         vectors = self.tensors["vectors"].to(torch.promote_types(dtype, torch.float32))
-        # In place: with many classes, new memory for each step would cost more than the product.
-        similarity = (vectors[target] @ vectors.T).clamp_(-1, 1)  # (*, C)
+        cosine = (vectors[target] @ vectors.T).clamp(-1, 1)  # (*, C)
         if self.options["kernel"] == "cosine":
-            similarity.clamp_(min=0)
+            similarity = cosine.clamp(min=0)
         else:
-            similarity.arccos_().div_(self.tensors["temperature"]).neg_().exp_()
+            similarity = torch.exp(-cosine.arccos() / self.tensors["temperature"])
         lower_bound = self.tensors["lower_bound"]
-        similarity.sub_(lower_bound).clamp_(min=0).div_(1 - lower_bound)
+        similarity = (similarity - lower_bound).clamp(min=0) / (1 - lower_bound)
         # Rounding leaves the diagonal a hair off 1.
-        return similarity.scatter_(-1, target.unsqueeze(-1), 1.0).to(dtype)
+        own_class = self._all_classes() == target.unsqueeze(-1)
+        return torch.where(own_class, 1.0, similarity).to(dtype)
 
     def _row_sums(self, target: Tensor, dtype: torch.dtype) -> Tensor:
         return self.tensors["row_sums"][target].to(dtype)

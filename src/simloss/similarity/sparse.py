@@ -10,10 +10,8 @@ from .. import _checks
 from .base import Similarity
 from .matrix import as_similarity
 
-# Rows that are looked at together: 64 MB. The C library maps and unmaps blocks of more than 32 MB,
-# where many smaller ones, with the entries kept in between, would let the heap grow and grow.
-_CHUNK_ENTRIES = 1 << 24
-_WORKED_ON = 1 << 21
+# Rows that are looked at together: few enough that their memory is used again and again.
+_CHUNK_ENTRIES = 1 << 21
 # Entries beyond which a matrix is no longer sparse in any useful sense: 2.4 GB.
 _MOST_ENTRIES = 200_000_000
 
@@ -112,17 +110,8 @@ def sparse(similarity: Any, *, top_k: int | None = None) -> Similarity:
     _checks.of_kind_similarity("similarity", whole.kind)
     if top_k is not None:
         top_k = _checks.class_count("top_k", top_k)
-    rows = ((some, _rows(whole, some)) for some in chunks(whole.num_classes))
+    rows = ((some, whole.rows(some)) for some in chunks(whole.num_classes))
     return from_rows(rows, whole.num_classes, top_k, whole.names)
-
-
-def _rows(whole: Similarity, classes: Tensor) -> Tensor:
-    """The rows of some classes, computed a few at a time: what they need in between stays small."""
-    rows = torch.empty(len(classes), whole.num_classes, dtype=whole._dtype())
-    few = max(1, _WORKED_ON // whole.num_classes)
-    for some, part in zip(classes.split(few), rows.split(few), strict=True):
-        part.copy_(whole.rows(some))
-    return rows
 
 
 def chunks(num_classes: int) -> tuple[Tensor, ...]:
@@ -137,22 +126,44 @@ def from_rows(
     names: Sequence[str] | None,
 ) -> SparseSimilarity:
     """Sparse rows from parts of the matrix: their classes (M), in order, and their rows (M, C)."""
-    lengths, columns, values = [], [], []
-    total = 0
+    crow = torch.zeros(num_classes + 1, dtype=torch.long)
+    columns, values = _Growing(), _Growing()
     for classes, part in rows:
         row, column, value = _entries(classes, part, top_k)
-        total += value.numel()
-        if total > _MOST_ENTRIES:
+        crow[classes + 1] = torch.bincount(row, minlength=len(classes))
+        columns.extend(column)
+        values.extend(value)
+        if values.length > _MOST_ENTRIES:
             raise ValueError(
                 f"`similarity` must be sparse, but its rows hold more than {_MOST_ENTRIES:,} "
                 f"entries; raise the lower bound or give `top_k`."
             )
-        lengths.append(torch.bincount(row, minlength=len(classes)))
-        columns.append(column)
-        values.append(value)
-    crow = torch.cat([torch.zeros(1, dtype=torch.long), torch.cat(lengths).cumsum(0)])
-    tensors = {"crow": crow, "column": torch.cat(columns), "value": torch.cat(values)}
+    tensors = {"crow": crow.cumsum(0), "column": columns.tensor(), "value": values.tensor()}
     return SparseSimilarity(num_classes, tensors, names=None if names is None else tuple(names))
+
+
+class _Growing:
+    """A tensor that grows at its end.
+
+    A list of parts would lie between the large blocks of memory that come and go with each chunk
+    of rows, and keep them from being used again: gigabytes of holes.
+    """
+
+    def __init__(self) -> None:
+        self.length = 0
+        self._room = torch.empty(0)
+
+    def extend(self, values: Tensor) -> None:
+        end = self.length + values.numel()
+        if end > self._room.numel():
+            room = values.new_empty(max(2 * end, 1 << 22))  # what is not written takes no memory
+            room[: self.length] = self._room[: self.length]
+            self._room = room
+        self._room[self.length : end] = values
+        self.length = end
+
+    def tensor(self) -> Tensor:
+        return self._room[: self.length].clone()
 
 
 def _entries(classes: Tensor, part: Tensor, top_k: int | None) -> tuple[Tensor, Tensor, Tensor]:

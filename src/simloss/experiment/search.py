@@ -24,7 +24,7 @@ from .tune import Found, Plan, check
 # the grid would be is a guess, 1.4 times too long at times; a sixth keeps that below a quarter.
 _SHARE, _GRID_VALUES = 1 / 6, 5
 
-# Trials that there are whatever they cost: something that uses similarity, and cross entropy.
+# Trials there are whatever budget is given: something that uses similarity, and cross entropy.
 _AT_LEAST = 2
 
 SETTINGS = "search.json"
@@ -85,8 +85,9 @@ class _Search:
         return self.study.get_trials(deepcopy=False, states=ended)
 
     def left(self, past: list[Any]) -> float:
-        """How many epochs there still may be."""
-        if len(past) < _AT_LEAST:
+        """How many epochs there still may be; without a budget, each loss has its chance first."""
+        is_given = self.plan.budget is not None
+        if len(past) < (_AT_LEAST if is_given else len(self.plan.space.first_choices())):
             return float("inf")
         if self.plan.budget is not None:
             return self.plan.budget - _epochs(*past)

@@ -26,8 +26,9 @@ class Plan:
         rule: the decision rule it is measured under.
         seeds: a net each in every trial, on a split of its own where the experiment says so.
         trials: the most there may be.
-        budget: the most epochs in all. None is a sixth of what a grid would take, guessed from the
-            finished trials. Two trials there always are, one of them cross entropy.
+        budget: the most epochs in all, but for the first two trials, one of them cross entropy.
+            None is a sixth of what a grid would take, guessed from the finished trials, or what it
+            takes to try each loss once, which is at most about a quarter.
         seed: of what is proposed.
     """
 

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 import simloss
 from simloss.loss.contract import checked_problem
-from simloss.loss.fused import choose, compute, operator, worker
+from simloss.loss.fused import choose, compressed, compute, operator, small, worker
+from simloss.loss.fused.compressed import Compressed, transposed
 from simloss.loss.plain import plain_loss
 from simloss.loss.proper import PROPER_SIM_LOSS
 from simloss.loss.sim import SIM_LOSS
@@ -28,6 +29,12 @@ OPTIONS = {
     "label_smoothing": 0.0,
     "cross_entropy_share": 0.0,
 }
+
+
+@pytest.fixture(autouse=True)
+def no_batch_is_small(monkeypatch):
+    """The way of small batches has its own tests."""
+    monkeypatch.setattr(small, "_ENTRIES", 0)
 
 
 def dense(C, seed=0):
@@ -353,3 +360,26 @@ def test_nan_stays_where_it_is(loss_function):
     input[2, 3] = float("nan")
     losses = loss_function(input, TARGET, order(C, 0.6), reduction="none")
     assert losses.isnan().tolist() == [False, False, True, False, False, False]
+
+
+class TestSparse:
+    def test_rows_without_a_look_at_any_value(self):
+        S = sparse(matrix(dense(9)))
+        rows = Compressed(*(S.tensors[name] for name in ("crow", "column", "value")))
+        y = torch.tensor([3, 0, 8, 3])
+        assert torch.equal(rows.dense_rows(y), S.to_dense()[y])
+        assert torch.equal(rows.dense_rows_unseen(y), S.to_dense()[y])
+        assert torch.equal(transposed(rows).dense_rows(y), S.to_dense().T[y])
+
+    def test_the_transpose_is_found_once_and_again_after_a_change(self, monkeypatch):
+        found = Counter(compressed._by_column)
+        monkeypatch.setattr(compressed, "_by_column", found)
+        S = sparse(matrix(dense(9)))
+        rows = Compressed(*(S.tensors[name] for name in ("crow", "column", "value")))
+        for factor in (1.0, 0.5):  # another value is no matter
+            rows.value.mul_(factor)
+            assert torch.equal(transposed(rows).dense_rows(torch.arange(9)), S.to_dense().T)
+        assert found.calls == 1
+        rows.column.copy_(rows.column.clone())
+        transposed(rows)
+        assert found.calls == 2

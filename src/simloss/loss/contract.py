@@ -72,7 +72,10 @@ def checked_problem(
     cross_entropy_share: float,
     example_weight: Tensor | None = None,
 ) -> Problem:
-    """The arguments of a call whose shapes go together, if the rest makes sense."""
+    """The arguments of a call whose shapes go together, if the rest makes sense.
+
+    What class indices there are is left to :meth:`Problem.all_count`: not every way needs to ask.
+    """
     similarity = as_similarity(similarity)
     num_classes = similarity.num_classes
     _checks.choice("reduction", reduction, _checks.REDUCTIONS)
@@ -80,12 +83,10 @@ def checked_problem(
     _checks.share("cross_entropy_share", cross_entropy_share)
     if weight is not None:
         weight = _checks.class_weight(weight, num_classes)
-    all_count = False
     if target.is_floating_point():
         _checks.no_ignored_class(ignore_index)
         output_dtype = torch.promote_types(input.dtype, target.dtype)
     else:
-        all_count = _checks.target_range(target, num_classes, ignore_index)
         output_dtype = input.dtype
     # Half precision is for storing; sums are taken in float32 or wider.
     dtype = torch.promote_types(output_dtype, torch.float32)
@@ -103,6 +104,5 @@ def checked_problem(
         cross_entropy_share,
         dtype,
         output_dtype,
-        all_count,
         example_weight,
     )

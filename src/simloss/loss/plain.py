@@ -30,6 +30,7 @@ def _of_indices(
     problem: Problem, z: Tensor, weight: Tensor | None, examples: Tensor | None
 ) -> tuple[Tensor, Tensor]:
     """The loss of each row, 0 where it is ignored, and what their sum is divided by."""
+    problem.all_count()
     y = problem.target.reshape(-1).long()  # (M)
     counts = y != problem.ignore_index
     y = torch.where(counts, y, 0)

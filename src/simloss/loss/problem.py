@@ -6,6 +6,7 @@ from typing import NamedTuple, Self
 import torch
 from torch import Tensor
 
+from .. import _checks
 from ..similarity import Similarity
 from .fused.kernel import Kernel
 
@@ -27,8 +28,7 @@ class Formula(NamedTuple):
 class Problem(NamedTuple):
     """A call of a loss. `example_weight` is (M), M the number of rows the classes are taken from.
 
-    Of the two dtypes, sums are taken in `dtype` and the answer is given in `output_dtype`. Where
-    `all_count`, it is known that no class index is `ignore_index`.
+    Of the two dtypes, sums are taken in `dtype` and the answer is given in `output_dtype`.
     """
 
     formula: Formula
@@ -42,13 +42,16 @@ class Problem(NamedTuple):
     cross_entropy_share: float
     dtype: torch.dtype
     output_dtype: torch.dtype
-    all_count: bool
     example_weight: Tensor | None = None
 
     @property
     def has_indices(self) -> bool:
         """Whether the target is class indices, not class probabilities."""
         return not self.target.is_floating_point()
+
+    def all_count(self) -> bool:
+        """Whether it is known that no class index is ignored; refuses those that are no class."""
+        return _checks.target_range(self.target, self.similarity.num_classes, self.ignore_index)
 
     @property
     def batch_shape(self) -> torch.Size:

@@ -10,7 +10,9 @@ from torch.autograd import forward_ad
 from ... import _checks
 from ...similarity import Similarity
 from .dense import ComputedOperator, DenseOperator
-from .log_operator import ComputedLogOperator, LogOperator, OrderLogOperator
+from .log_operator import ComputedLogOperator, LogOperator
+from .log_order import OrderLogOperator
+from .log_sparse import SparseLogOperator
 from .operator import Operator
 from .order import order_operator
 from .sparse import SparseOperator
@@ -20,7 +22,10 @@ _OPERATORS: dict[str, Callable[[Any, torch.dtype], Operator]] = {
     "matrix": DenseOperator,
     "sparse": SparseOperator,
 }
-_LOG_OPERATORS: dict[str, type[ComputedLogOperator]] = {"order": OrderLogOperator}
+_LOG_OPERATORS: dict[str, type[ComputedLogOperator]] = {
+    "order": OrderLogOperator,
+    "sparse": SparseLogOperator,
+}
 
 
 def operator(similarity: Similarity, dtype: torch.dtype) -> Operator:

@@ -23,7 +23,7 @@ class DenseOperator(SimilarityOperator):
 
     @cached_property
     def _matrix(self) -> Tensor:
-        return self.similarity.to_dense(self.dtype)
+        return self.matrix()
 
     def rows(self, y: Tensor) -> Tensor:
         return self.similarity.tensors["matrix"].index_select(0, y).to(self.dtype)
@@ -39,6 +39,9 @@ class DenseOperator(SimilarityOperator):
 
     def row_sums(self) -> Tensor:
         return self._matrix.sum(1)
+
+    def matrix(self) -> Tensor:
+        return self.similarity.tensors["matrix"].to(self.dtype)
 
     def rows_at_once(self) -> int:
         return max(256, PART_ENTRIES // self.num_classes)  # few rows make a slow matrix product

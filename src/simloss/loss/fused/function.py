@@ -9,12 +9,16 @@ from torch import Tensor
 from ..problem import Problem
 from .choose import reads_values
 from .compute import compute
+from .small import small_loss
 
 Plain = Callable[[Problem], Tensor]
 
 
 def fused_loss(problem: Problem, plain: Plain) -> Tensor:
     """Equals ``plain(problem)``, value and gradient."""
+    small = small_loss(problem)
+    if small is not None:
+        return small
     if torch.is_grad_enabled() and problem.input.requires_grad:
         loss: Tensor = FusedLoss.apply(problem.input, problem, plain)
         return loss

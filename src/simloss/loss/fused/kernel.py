@@ -34,6 +34,8 @@ class Kernel(NamedTuple):
         of_distribution: for t (m, C), how much each class counts; the same.
         log_of_index: in log space, with a :class:`LogOperator`.
         log_of_distribution: the same.
+        of_all_classes: of z and S (C, C), the negative loss for each class, (m, C), in operations
+            that torch differentiates; and what must not be close to 0 for it to be right.
         needs_logits: whether z must outlive p, which is else written over it.
     """
 
@@ -41,6 +43,7 @@ class Kernel(NamedTuple):
     of_distribution: Part
     log_of_index: Part
     log_of_distribution: Part
+    of_all_classes: Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]
     needs_logits: bool = False
 
 

@@ -63,6 +63,10 @@ class Operator:
         """``S.sum(1)``, (C)."""
         raise NotImplementedError
 
+    def matrix(self) -> Tensor | None:
+        """All of S as it stands in the loss, (C, C), where it is at hand."""
+        return None
+
     def normalizers(self, y: Tensor | None = None) -> Tensor | None:
         """The log of what the rows of y (or all) are yet to be divided by: it adds to the loss."""
         return None

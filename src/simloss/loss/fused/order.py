@@ -60,6 +60,9 @@ class OrderOperator(Operator):
             return self._rows.index_select(0, y)
         return self._windows(self.num_classes, self.num_classes - 1 - y)
 
+    def matrix(self) -> Tensor | None:
+        return self._rows if self.similarity.kind == "similarity" else None
+
     def mixtures(self, x: Tensor) -> Tensor:
         return self._product(x)
 

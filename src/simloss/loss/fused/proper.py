@@ -92,4 +92,12 @@ def _log_of_target(z: Tensor, t: Tensor, b: Tensor, S: LogOperator, wants_gradie
     return losses, Correction(qb + S.shared_out(t - qb, z, mixtures)) if wants_gradient else None
 
 
-PROPER_KERNEL = Kernel(_of_index, _of_distribution, _log_of_index, _log_of_distribution)
+def _of_all_classes(z: Tensor, S: Tensor) -> tuple[Tensor, Tensor]:
+    p = z.softmax(-1)
+    a = p @ S.T
+    return torch.addmm(a.log() - 1, p / a, S), a
+
+
+PROPER_KERNEL = Kernel(
+    _of_index, _of_distribution, _log_of_index, _log_of_distribution, _of_all_classes
+)

@@ -57,4 +57,11 @@ def _log_of_distribution(
     return losses, Correction(S.shared_out(t, z, mixtures)) if wants_gradient else None
 
 
-SIM_KERNEL = Kernel(_of_index, _of_distribution, _log_of_index, _log_of_distribution)
+def _of_all_classes(z: Tensor, S: Tensor) -> tuple[Tensor, Tensor]:
+    a = z.softmax(-1) @ S.T
+    return a.log(), a
+
+
+SIM_KERNEL = Kernel(
+    _of_index, _of_distribution, _log_of_index, _log_of_distribution, _of_all_classes
+)

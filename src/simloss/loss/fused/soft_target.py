@@ -51,6 +51,16 @@ def _log_of_wanted(z: Tensor, wanted: Tensor, wants_gradient: bool) -> Result:
     return losses, Correction(wanted) if wants_gradient else None
 
 
+def _of_all_classes(z: Tensor, S: Tensor) -> tuple[Tensor, Tensor]:
+    log_p = z.log_softmax(-1)
+    return log_p @ (S / S.sum(1, keepdim=True)).T, log_p.detach().exp()
+
+
 SOFT_TARGET_KERNEL = Kernel(
-    _of_index, _of_distribution, _log_of_index, _log_of_distribution, needs_logits=True
+    _of_index,
+    _of_distribution,
+    _log_of_index,
+    _log_of_distribution,
+    _of_all_classes,
+    needs_logits=True,
 )

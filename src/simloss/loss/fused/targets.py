@@ -58,7 +58,7 @@ def targets_of(problem: Problem) -> Targets:
     y = problem.target
     if y.ndim != 1 or y.dtype != torch.long:
         y = y.reshape(-1).long()
-    counts = None if problem.all_count else y != problem.ignore_index
+    counts = None if problem.all_count() else y != problem.ignore_index
     if counts is not None:
         y = torch.where(counts, y, 0)
     rows = example if weight is None else _times(weight[y], example)

@@ -12,8 +12,8 @@ after a look at 101 to 106):
 
 - median: 20.3 % of the epochs, 0.47 % better than the grid, target met in 5 of 5 repeats. The best
   r lies at the middle of the range, where a search begins.
-- argmax, 3 repeats: 15.6 % of the epochs, 2.9 % worse, within 1 % in 0 of 3. The best r is 0.8 to
-  0.9, and 7 or 8 trials do not get there: the search stays too close to where it began.
+- argmax, 3 repeats: 15.6 % of the epochs, 2.9 % worse, within 1 % in 0 of 3. The grid's best
+  r is 0.8, and 7 or 8 trials do not get there: the search stays too close to where it began.
 """
 
 import argparse

@@ -15,12 +15,12 @@ from .log_order import OrderLogOperator
 from .log_sparse import SparseLogOperator
 from .operator import Operator
 from .order import order_operator
-from .sparse import SparseOperator
+from .sparse import sparse_operator
 
 _OPERATORS: dict[str, Callable[[Any, torch.dtype], Operator]] = {
     "order": order_operator,
     "matrix": DenseOperator,
-    "sparse": SparseOperator,
+    "sparse": sparse_operator,
 }
 _LOG_OPERATORS: dict[str, type[ComputedLogOperator]] = {
     "order": OrderLogOperator,

@@ -4,9 +4,9 @@ from functools import cached_property
 
 import torch
 from torch import Tensor
-from torch.utils.weak import WeakTensorKeyDictionary
 
 from ..._checks import values_can_be_read
+from .memo import Memo
 from .operator import Entries
 
 
@@ -64,25 +64,12 @@ class Compressed:
         return result.T.contiguous()
 
 
-# column -> what the entries were when their transpose was looked for, and what was found.
-_FOUND = WeakTensorKeyDictionary()
+_TRANSPOSED = Memo()
 
 
 def transposed(matrix: Compressed) -> Compressed:
     """The transpose; the order of its entries is found once for as long as they stay."""
-    crow, column = matrix.crow, matrix.column
-    if crow.is_inference() or column.is_inference():
-        return _transposed(matrix, *_by_column(matrix))
-    state = [(each.data_ptr(), each._version, each.shape) for each in (crow, column)]
-    known, found = _FOUND.get(column, (None, None))
-    if known != state:
-        with torch.inference_mode(False):
-            found = _by_column(matrix)
-        _FOUND[column] = (state, found)
-    return _transposed(matrix, *found)
-
-
-def _transposed(matrix: Compressed, crow: Tensor, row: Tensor, by_column: Tensor) -> Compressed:
+    crow, row, by_column = _TRANSPOSED.get([matrix.column, matrix.crow], lambda: _by_column(matrix))
     return Compressed(crow, row, matrix.value[by_column])
 
 

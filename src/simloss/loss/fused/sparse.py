@@ -5,9 +5,27 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
+from ...similarity import Similarity
+from ...similarity.matrix import DenseSimilarity
 from .compressed import Compressed, transposed
-from .dense import SimilarityOperator
-from .operator import PART_ENTRIES, Entries
+from .dense import DenseOperator, SimilarityOperator
+from .memo import Memo
+from .operator import PART_ENTRIES, Entries, Operator
+
+# A matrix that holds more than this share of its entries, and few classes, is quicker stored.
+_DENSE_SHARE, _DENSE_UP_TO = 0.125, 1024
+_DENSE = Memo()
+
+
+def sparse_operator(similarity: Similarity, dtype: torch.dtype) -> Operator:
+    """The operator of compressed rows, or of the matrix they are where they are not that sparse."""
+    tensors = [similarity.tensors[name] for name in ("value", "column", "crow")]
+    C = similarity.num_classes
+    if C > _DENSE_UP_TO or tensors[0].numel() < _DENSE_SHARE * C * C:
+        return SparseOperator(similarity, dtype)
+    matrix = _DENSE.get(tensors, similarity.to_dense)
+    dense = DenseSimilarity(C, {"matrix": matrix}, kind=similarity.kind)
+    return DenseOperator(dense, dtype)
 
 
 class SparseOperator(SimilarityOperator):

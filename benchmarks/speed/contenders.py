@@ -1,0 +1,159 @@
+"""The losses that are compared: ours, torch's, the paper's formula, the plain one, dlordinal's.
+
+A contender is made for a shape of logits, (N, C) or (N, C, H, W), and gives a step: a forward and a
+backward pass. It is None where it cannot be had.
+"""
+
+import importlib.util
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+import simloss
+from simloss.loss.contract import checked_problem
+from simloss.loss.plain import plain_loss
+from simloss.loss.proper import PROPER_SIM_LOSS
+from simloss.loss.sim import SIM_LOSS
+from simloss.similarity import Similarity, order
+from simloss.similarity.sparse import SparseSimilarity
+
+R = 0.8
+ENTRIES = 50
+# Where C x C no longer is what anybody would hold.
+MOST_STORED = 5000
+
+Loss = Callable[[Tensor, Tensor], Tensor]
+
+
+def sparse_rows(num_classes: int, entries: int = ENTRIES) -> Similarity:
+    """Each class like itself and like some others all over the place."""
+    entries = min(entries, num_classes)
+    own = torch.arange(num_classes).unsqueeze(1)
+    stride = max(1, num_classes // entries)
+    column = ((own + stride * torch.arange(entries)) % num_classes).sort(1).values
+    value = torch.where(column == own, 1.0, 0.5)
+    crow = torch.arange(0, num_classes * entries + 1, entries)
+    tensors = {"crow": crow, "column": column.reshape(-1), "value": value.reshape(-1)}
+    return SparseSimilarity(num_classes, tensors)
+
+
+def _cross_entropy(num_classes: int) -> Loss:
+    return F.cross_entropy
+
+
+def _order(num_classes: int) -> Loss:
+    return simloss.SimLoss(order(num_classes, R))
+
+
+def _sparse(num_classes: int) -> Loss:
+    return simloss.SimLoss(sparse_rows(num_classes))
+
+
+def _dense(num_classes: int) -> Loss | None:
+    if num_classes > MOST_STORED:
+        return None
+    return simloss.SimLoss(order(num_classes, R).to_dense())
+
+
+def _proper(num_classes: int) -> Loss:
+    return simloss.ProperSimLoss(order(num_classes, R))
+
+
+def _proper_sparse(num_classes: int) -> Loss:
+    return simloss.ProperSimLoss(sparse_rows(num_classes))
+
+
+def _soft_target(num_classes: int) -> Loss:
+    return simloss.SoftTargetLoss(order(num_classes, R))
+
+
+def _paper(num_classes: int) -> Loss | None:
+    """The paper's equation 1 as it stands, without the epsilon of the published code."""
+    if num_classes > MOST_STORED:
+        return None
+    S = order(num_classes, R).to_dense()
+
+    def loss(input: Tensor, target: Tensor) -> Tensor:
+        p = input.softmax(1).movedim(1, -1)
+        return -(S[target] * p).sum(-1).log().mean()
+
+    return loss
+
+
+def _plain(formula: Any, num_classes: int) -> Loss:
+    S = order(num_classes, R)
+    options = {"ignore_index": -100, "label_smoothing": 0.0, "cross_entropy_share": 0.0}
+
+    def loss(input: Tensor, target: Tensor) -> Tensor:
+        problem = checked_problem(
+            formula, input, target, S, weight=None, reduction="mean", **options
+        )
+        return plain_loss(problem)
+
+    return loss
+
+
+def _plain_sim(num_classes: int) -> Loss:
+    return _plain(SIM_LOSS, num_classes)
+
+
+def _plain_proper(num_classes: int) -> Loss | None:
+    return _plain(PROPER_SIM_LOSS, num_classes) if num_classes <= 100 else None
+
+
+def _dlordinal(name: str, num_classes: int) -> Loss | None:
+    if importlib.util.find_spec("dlordinal") is None:
+        return None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        import dlordinal.losses as theirs
+    if name == "SORD":
+        return theirs.SORDLoss(1.0, num_classes, torch.arange(num_classes))  # type: ignore
+    return theirs.EMDLoss(num_classes)  # type: ignore[no-any-return]
+
+
+def _sord(num_classes: int) -> Loss | None:
+    return _dlordinal("SORD", num_classes)
+
+
+def _emd(num_classes: int) -> Loss | None:
+    return _dlordinal("EMD", num_classes)
+
+
+CONTENDERS: dict[str, Callable[[int], Loss | None]] = {
+    "F.cross_entropy": _cross_entropy,
+    "SimLoss, order": _order,
+    "SimLoss, sparse (50 a row)": _sparse,
+    "SimLoss, dense": _dense,
+    "ProperSimLoss, order": _proper,
+    "ProperSimLoss, sparse (50 a row)": _proper_sparse,
+    "SoftTargetLoss, order": _soft_target,
+    "the paper's formula": _paper,
+    "plain log-space formula": _plain_sim,
+    "plain proper formula": _plain_proper,
+    "dlordinal SORD": _sord,
+    "dlordinal squared EMD": _emd,
+}
+ONLY_TWO_DIMENSIONS = ("dlordinal SORD", "dlordinal squared EMD")
+
+
+def step(name: str, shape: tuple[int, ...]) -> Callable[[], object] | None:
+    """A forward and a backward pass of a contender, or None where it cannot be had."""
+    if len(shape) > 2 and name in ONLY_TWO_DIMENSIONS:
+        return None
+    loss = CONTENDERS[name](shape[1])
+    if loss is None:
+        return None
+    generator = torch.Generator().manual_seed(0)
+    input = torch.randn(shape, generator=generator).requires_grad_()
+    target = torch.randint(shape[1], (shape[0], *shape[2:]), generator=generator)
+
+    def forward_and_backward() -> None:
+        input.grad = None
+        loss(input, target).backward()
+
+    return forward_and_backward

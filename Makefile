@@ -2,7 +2,7 @@
 # pyproject.toml and constraints.txt, so it is skipped when nothing has changed.
 PYTHON ?= python3
 BIN := .venv/bin
-PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
+PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --quiet --constraint constraints.txt
 GROUND := pyproject.toml constraints.txt
 
 .PHONY: demo test check format bench docs coverage clean
@@ -34,7 +34,7 @@ docs: .venv/docs.stamp  ## the documentation site, without a single warning
 
 .venv/base.stamp: $(GROUND)
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip --disable-pip-version-check install --quiet --upgrade pip
+	$(BIN)/python -m pip --disable-pip-version-check install --quiet --quiet --upgrade pip
 	$(PIP) --editable .
 	touch $@
 

@@ -6,6 +6,9 @@ outside ``torch.compile`` and ``torch.func``. They never make a device wait.
 """
 
 import difflib
+import os
+import re
+import sys
 from collections.abc import Iterable, Sequence, Sized
 from importlib import import_module
 from typing import Any
@@ -542,6 +545,26 @@ def installed(module: str, extra: str) -> Any:
             f"brings it.",
             name=error.name,
         ) from None
+
+
+def names_an_attribute(value: str) -> bool:
+    """Whether it reads `module:attribute`, a user's own loss, similarity, data or net."""
+    return re.fullmatch(r"[^\W\d][\w.]*:[^\W\d]\w*", value) is not None
+
+
+def imported(name: str, value: str) -> Any:
+    """What `module:attribute` names; a module in the current folder is found as well."""
+    module, _, attribute = value.partition(":")
+    here = os.getcwd()
+    sys.path.append(here)  # last, so that nothing installed is hidden by a file of the same name
+    try:
+        return getattr(import_module(module), attribute)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise ValueError(
+            f"`{name}` must name an importable module:factory, but got {value!r}: {error}."
+        ) from None
+    finally:
+        sys.path.remove(here)
 
 
 def writable(value: Any) -> Any:

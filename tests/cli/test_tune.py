@@ -74,7 +74,9 @@ def test_mistakes(capsys, tmp_path):
     assert "`budget` must be at least 1" in fails(capsys, "abalone", "--budget", "0")
     assert "`search_seeds` must be at least 1" in fails(capsys, "abalone", "--search-seeds", "0")
     assert "`seeds` must be at least 1" in fails(capsys, "abalone", "--seeds", "0")
-    assert "speed" in fails(capsys, "abalone", "--metric", "speed")
+    assert "`metric` must be a known metric, but got 'speed'" in fails(
+        capsys, "abalone", "--metric", "speed"
+    )
     assert "'tree' needs superclasses" in fails(capsys, "abalone", "--decision", "tree")
     assert "`--target` is for your own files" in fails(capsys, "abalone", "--target", "rings")
     assert "`--data` must go with utkface" in fails(capsys, "abalone", "--data", "x")

@@ -99,10 +99,26 @@ def test_treatments():
     ]
     assert made[1].family == "proper SimLoss, cross entropy share 0.25"
     assert Treatment("simloss", "words", 0.6).label == "SimLoss (words), l = 0.6"
+    saved = Treatment("proper", "/a/long/way/to/costs.csv", 2.0)
+    assert (saved.label, saved.family) == (
+        "proper SimLoss (costs), power = 2",
+        "proper SimLoss (costs)",
+    )
+    assert Treatment("mine:Bounded", "mine:keyboard").label == "Bounded (keyboard)"
+    with pytest.raises(
+        ValueError, match="`loss` must be one of .* 'module:class', but got 'focal'"
+    ):
+        Treatment("focal", "order")
     with pytest.raises(ValueError, match="`loss` 'simloss' needs a similarity"):
         Treatment("simloss")
     with pytest.raises(ValueError, match="do not include 'speed'"):
         Treatment("simloss", "order", 0.5, {"speed": 1})
+
+
+def test_treatments_that_a_report_could_not_tell_apart():
+    same_stem = (Treatment("simloss", "a/s.csv", 1.0), Treatment("simloss", "b/s.csv", 1.0))
+    with pytest.raises(ValueError, match="different labels, .* both 'a/s.csv' and 'b/s.csv'"):
+        replace(comparison("abalone"), treatments=(Treatment("cross-entropy"), *same_stem))
 
 
 def test_training_config_checks_its_device():

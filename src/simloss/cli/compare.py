@@ -41,7 +41,7 @@ def compare(
         Values of the similarity's parameter to try: r of order and values, the lower bound of
         words, the temperature of a tree, the power of a saved one.
     loss
-        Which losses beside cross entropy: simloss, proper, soft-target.
+        Which losses beside cross entropy: simloss, proper, soft-target, or module:class.
     decision
         How to answer beside argmax; what suits the classes if not given.
     seeds

@@ -39,12 +39,12 @@ def run_and_report(
 ) -> None:
     """Run what is missing, then print the verdict and write the report."""
     folder = folder_for(config, out)
-    # What is wrong with the data, a split or a similarity is said before a folder is made.
+    # What is wrong with the data, a split, a similarity or a loss is said before a folder is made.
     dataset = dataset_of(config)
     for seed in config.seeds:
         indices_of(dataset, config.split, seed)
     for treatment in config.treatments:
-        treatment.similarity_for(dataset)
+        treatment.loss_for(dataset)
     with _stopped_politely(config, folder):
         records = run(
             config,

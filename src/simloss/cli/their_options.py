@@ -31,8 +31,8 @@ class TheirOptions:
     image_column
         The column of a table that holds the paths of images, relative to the table.
     similarity
-        How alike the classes are: order, values, words, words-angle, tree, or the path of a saved
-        similarity; what the classes suggest if not given.
+        How alike the classes are: order, values, words, words-angle, tree, the path of a saved
+        similarity, or module:factory; what the classes suggest if not given.
     class_order
         All classes in order, with commas: low,medium,high.
     bins

@@ -52,7 +52,7 @@ def tune(
     decision
         How the net will answer; what suits the classes if not given.
     loss
-        Which losses beside cross entropy: simloss, proper, soft-target.
+        Which losses beside cross entropy: simloss, proper, soft-target, or module:class.
     trials
         The most treatments to try.
     budget
@@ -108,7 +108,7 @@ def tune(
     arm = found.candidate
     run_and_report(
         final_config(made, found, seeds),
-        out=folder / f"comparison-{arm.loss}-{arm.value:g}",
+        out=folder / f"comparison-{arm.loss.replace(':', '-')}-{arm.value:g}",
         resume=True,
         workers=workers,
     )

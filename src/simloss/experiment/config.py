@@ -14,7 +14,7 @@ RULES = ("argmax", "median", "mean", "tree", "similarity")
 
 @dataclass(frozen=True)
 class DataConfig:
-    """Where the data comes from: a name in `sources.SOURCES`, a path, and the reader's keywords."""
+    """Where data comes from: a name in `sources.SOURCES` or `module:reader`, a path, options."""
 
     source: str
     path: str | None = None
@@ -99,6 +99,7 @@ class Config:
             raise ValueError(
                 "`treatments` must include cross entropy, which everything is compared with."
             )
+        _check_labels(self.treatments)
         if not self.seeds:
             raise ValueError("`seeds` must hold at least one number, but it is empty.")
         for rule in self.rules:
@@ -182,6 +183,18 @@ def cell_id(config: Config, treatment: Treatment, seed: int) -> str:
     words = "-".join(str(v) for v in treatment.as_dict().values() if not isinstance(v, dict))
     readable = "".join(c if c.isalnum() or c in "-." else "_" for c in words)[:60]
     return f"{readable}-seed{seed}-{digest}"
+
+
+def _check_labels(treatments: tuple[Treatment, ...]) -> None:
+    """A report tells treatments apart by their labels, in which files go without their folders."""
+    known: dict[str, Treatment] = {}
+    for treatment in treatments:
+        other = known.setdefault(treatment.label, treatment)
+        if other != treatment:
+            raise ValueError(
+                f"`treatments` must have different labels, but {treatment.label!r} is both "
+                f"{other.similarity!r} and {treatment.similarity!r}; rename one of them."
+            )
 
 
 def _chosen(part: Any, without: str = "") -> dict[str, Any]:

@@ -1,7 +1,6 @@
 """The nets by name: the paper's two, one for tables, two for images, and whatever a user names."""
 
 from collections.abc import Callable
-from importlib import import_module
 from typing import cast
 
 from torch import Tensor, nn
@@ -125,14 +124,7 @@ def model(name: str, input_shape: tuple[int, ...], num_classes: int) -> nn.Modul
 
 
 def _users_model(name: str, input_shape: tuple[int, ...], num_classes: int) -> nn.Module:
-    module_name, _, factory_name = name.partition(":")
-    try:
-        factory = getattr(import_module(module_name), factory_name)
-    except (ImportError, AttributeError) as error:
-        raise ValueError(
-            f"`model` must name an importable module:factory, but got {name!r}: {error}."
-        ) from None
-    made = factory(input_shape, num_classes)
+    made = _checks.imported("model", name)(input_shape, num_classes)
     if not isinstance(made, nn.Module):
         raise TypeError(f"`model` {name!r} must make an nn.Module, but made {type(made).__name__}.")
     return made

@@ -7,6 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from .. import _checks
 from ..data import DataError, Encoder, rows
 from ..data.columns import as_text
 from ..data.image_folder import listed_images, loose_images
@@ -42,11 +43,12 @@ class NewData:
 
 def new_data(saved: SavedModel, path: str, image_column: str | None = None) -> NewData:
     """What stands at `path`, read as the net's training data was."""
-    if path in _BY_NAME and saved.encoder is None and len(saved.input_shape) == 1:
+    is_shipped = path in _BY_NAME and saved.encoder is None and len(saved.input_shape) == 1
+    found = Path(path).expanduser()
+    if is_shipped or (_checks.names_an_attribute(path) and not found.exists()):
         known = dataset(path, None, {})
         truth = [known.class_names[i] for i in known.labels.tolist()]
         return NewData(known.inputs, list(range(1, len(known) + 1)), "row", [*truth])
-    found = Path(path).expanduser()
     if len(saved.input_shape) == 3:
         return _images(saved, found, image_column)
     if saved.encoder is None:

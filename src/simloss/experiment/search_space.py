@@ -41,7 +41,8 @@ class SearchSpace:
     def __post_init__(self) -> None:
         _checks.distinct("loss", self.losses)
         for loss in self.losses:
-            _checks.choice("loss", loss, tuple(LOSSES))
+            if not _checks.names_an_attribute(loss):
+                _checks.choice("loss", loss, (*LOSSES, "module:class"))
 
     @property
     def parameter(self) -> str:
@@ -58,7 +59,9 @@ class SearchSpace:
         low, high, by_ratio = _RANGES[self.parameter]
         middle = (low * high) ** 0.5 if by_ratio else (low + high) / 2
         value = round(middle, 2)
-        losses = sorted(self.losses, key=_HARD_TO_BEAT.index)
+        # A loss of the user's own comes last: what it can do is what the search is to find out.
+        known = [loss for loss in _HARD_TO_BEAT if loss in self.losses]
+        losses = [*known, *(loss for loss in self.losses if loss not in known)]
         first, *others = [{"loss": loss, self._name(loss): value} for loss in losses]
         return [first, {"loss": BASELINE}, *others]
 

@@ -10,7 +10,7 @@ from torch import Tensor
 from .. import _checks, similarity
 from ..data import Dataset
 from ..data.class_order import spaced_positions
-from ..similarity import Similarity, Tree
+from ..similarity import Similarity, Tree, as_similarity
 
 
 class Kind(NamedTuple):
@@ -85,17 +85,34 @@ SIMILARITIES = {
 
 
 def similarity_of(name: str, value: float | None, dataset: Dataset) -> Similarity:
-    """The similarity called `name`, or the one saved at that path, for the data's classes."""
+    """The similarity called `name`, saved at that path or made by that factory, for the data."""
     if name in SIMILARITIES:
         kind = SIMILARITIES[name]
         return kind.make(dataset, kind.default if value is None else value)
-    if not Path(name).exists():
-        _checks.choice("similarity", name, (*SIMILARITIES, "the path of a saved one"))
-    return _saved(name, value, dataset)
+    if not Path(name).exists() and not _checks.names_an_attribute(name):
+        known = (*SIMILARITIES, "module:factory", "the path of a saved one")
+        _checks.choice("similarity", name, known)
+    return _their_own(name, value, dataset)
 
 
-def _saved(path: str, power: float | None, dataset: Dataset) -> Similarity:
-    loaded = similarity.load(path)
+def short_name(name: str) -> str:
+    """What a table calls a similarity: its name, its factory's, or its file's without the folder.
+
+    Example:
+        >>> short_name("order"), short_name("my_module:keyboard"), short_name("/a/b/costs.csv")
+        ('order', 'keyboard', 'costs')
+    """
+    if name in SIMILARITIES:
+        return name
+    return name.partition(":")[2] if _checks.names_an_attribute(name) else Path(name).stem
+
+
+def _their_own(path: str, power: float | None, dataset: Dataset) -> Similarity:
+    """A saved one, or what a user's factory makes of the class names; to the given power."""
+    if Path(path).exists():
+        loaded = similarity.load(path)
+    else:
+        loaded = as_similarity(_checks.imported("similarity", path)(dataset.class_names))
     if loaded.num_classes != dataset.num_classes:
         raise ValueError(
             f"the similarity in {path} must have the data's {dataset.num_classes} classes, "

@@ -21,7 +21,8 @@ SOURCES: dict[str, Callable[..., Dataset]] = {
 
 def dataset(source: str, path: str | None, options: dict[str, Any]) -> Dataset:
     """The data set a configuration names; read once a process."""
-    _checks.choice("source", source, tuple(SOURCES))
+    if not _checks.names_an_attribute(source):
+        _checks.choice("source", source, (*SOURCES, "module:reader"))
     # YAML holds lists, which cannot be looked up.
     plain = {k: tuple(v) if isinstance(v, list) else v for k, v in options.items()}
     return _dataset(source, path, tuple(sorted(plain.items())))
@@ -30,4 +31,9 @@ def dataset(source: str, path: str | None, options: dict[str, Any]) -> Dataset:
 @lru_cache(maxsize=4)
 def _dataset(source: str, path: str | None, options: tuple[tuple[str, Any], ...]) -> Dataset:
     arguments = () if path is None else (path,)
-    return SOURCES[source](*arguments, **dict(options))
+    read = SOURCES.get(source) or _checks.imported("data", source)
+    made = read(*arguments, **dict(options))
+    if not isinstance(made, Dataset):
+        kind = type(made).__name__
+        raise TypeError(f"`data` {source!r} must return a simloss.data.Dataset, but made {kind}.")
+    return made

@@ -82,9 +82,11 @@ def _stacked(tables: list[Tensor]) -> Tensor:
     return torch.stack(tables) if tables else torch.empty(0, 0, 0)
 
 
+# A loss that has no formula here, a user's own, trains one net at a time.
 _FORMULAS = {
     BASELINE: StackedLoss.cross_entropy,
     "simloss": StackedLoss.sim_loss,
     "proper": StackedLoss.proper_sim_loss,
     "soft-target": StackedLoss.soft_target_loss,
 }
+STACKABLE = frozenset(_FORMULAS)

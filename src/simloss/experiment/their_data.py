@@ -46,11 +46,13 @@ def data_config(
         "skip_unreadable": skip_unreadable or None,
     }
     options = {name: value for name, value in given.items() if value is not None}
-    taken = _OPTIONS[source]
+    taken = _OPTIONS.get(source, set())
     for name in options:
         if name not in taken:
-            flag = name.replace("_", "-")
-            raise ValueError(f"`--{flag}` does not apply to {_WHAT[source]} like '{path}'.")
+            flag, what = name.replace("_", "-"), _WHAT.get(source, "a reader of your own")
+            raise ValueError(f"`--{flag}` does not apply to {what} like '{path}'.")
+    if source not in _OPTIONS:
+        return DataConfig(source)
     if "target" in taken and target is None:
         raise ValueError(f"`--target` must name the column of '{path}' to predict.")
     if is_table(path):
@@ -72,8 +74,10 @@ _WHAT = {"table": "a table", "images": "an image folder", "image-table": "a tabl
 
 def _source(path: Path, image_column: str | None) -> str:
     if not path.exists():
+        if _checks.names_an_attribute(str(path)):
+            return str(path)
         raise MissingDataError(
-            f"`data` must be diamonds, abalone, a table or a folder of images, "
+            f"`data` must be diamonds, abalone, a table, a folder of images or module:reader, "
             f"but nothing was found at '{path}'."
         )
     if path.is_dir() or path.name.lower().endswith(_ARCHIVES):

@@ -10,7 +10,7 @@ from ..data import Dataset
 from ..loss import ProperSimLoss, SimLoss, SoftTargetLoss
 from ..loss.module import SimilarityLoss
 from ..similarity import Similarity
-from .similarities import SIMILARITIES, similarity_of
+from .similarities import SIMILARITIES, short_name, similarity_of
 
 LOSSES: dict[str, type[SimilarityLoss]] = {
     "simloss": SimLoss,
@@ -33,9 +33,12 @@ class Treatment:
     """A loss, the kind of similarity it uses, and that similarity's parameter.
 
     Attributes:
-        loss: "cross-entropy", "simloss", "proper" or "soft-target".
-        similarity: a name in `SIMILARITIES`, or the path of a saved one; None for cross entropy.
-        value: the parameter: r of an order, the lower bound of words, a temperature.
+        loss: "cross-entropy", "simloss", "proper", "soft-target", or a user's `module:class`, made
+            from a similarity.
+        similarity: a name in `SIMILARITIES`, the path of a saved one, or a user's `module:factory`,
+            called with the class names; None for cross entropy.
+        value: the parameter: r of an order, the lower bound of words, a temperature; the power of a
+            similarity that is saved or the user's own.
         options: keywords of the loss (`cross_entropy_share`, `label_smoothing`) and
             `normalized: true` for the appendix's form.
 
@@ -50,7 +53,8 @@ class Treatment:
     options: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        _checks.choice("loss", self.loss, (BASELINE, *LOSSES))
+        if not _checks.names_an_attribute(self.loss):
+            _checks.choice("loss", self.loss, (BASELINE, *LOSSES, "module:class"))
         if self.loss != BASELINE and self.similarity is None:
             raise ValueError(f"`loss` {self.loss!r} needs a similarity, but got none.")
         unknown = set(self.options) - {"cross_entropy_share", "label_smoothing", "normalized"}
@@ -68,9 +72,9 @@ class Treatment:
     @property
     def label(self) -> str:
         """What a table calls it."""
-        text = _LABELS[self.loss]
-        if self.similarity not in (None, "order"):
-            text += f" ({self.similarity})"
+        text = _LABELS.get(self.loss) or self.loss.partition(":")[2]
+        if self.similarity is not None and self.similarity != "order":
+            text += f" ({short_name(self.similarity)})"
         if self.parameter:
             text += f", {_SYMBOLS.get(self.parameter, self.parameter)} = {self.value:g}"
         for name, value in sorted(self.options.items()):
@@ -100,7 +104,12 @@ class Treatment:
         if similarity is None or self.loss == BASELINE:
             options.pop("cross_entropy_share", None)
             return nn.CrossEntropyLoss(**options)
-        return LOSSES[self.loss](similarity, **options)
+        make = LOSSES.get(self.loss) or _checks.imported("loss", self.loss)
+        made = make(similarity, **options)
+        if not isinstance(made, nn.Module):
+            kind = type(made).__name__
+            raise TypeError(f"`loss` {self.loss!r} must make an nn.Module, but made {kind}.")
+        return made
 
 
 def treatments(

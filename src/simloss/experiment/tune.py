@@ -118,7 +118,7 @@ def check(plan: Plan) -> None:
     for seed in plan.seeds:
         indices_of(dataset, plan.config.split, seed)
     for choice in plan.space.first_choices():
-        plan.space.treatment(choice).similarity_for(dataset)
+        plan.space.treatment(choice).loss_for(dataset)
     needs = metrics.find(plan.metric).needs
     if "tree" in needs or plan.rule == "tree":
         what = "`decision` 'tree'" if plan.rule == "tree" else f"`metric` {plan.metric!r}"

@@ -1,5 +1,6 @@
 """Logits, target and similarity made into a loss. A function and its module a file."""
 
+from .contract import loss_by_contract
 from .linear import (
     LinearProperSimLoss,
     LinearSimLoss,
@@ -8,20 +9,25 @@ from .linear import (
     linear_sim_loss,
     linear_soft_target_loss,
 )
+from .module import SimilarityLoss
+from .problem import Formula
 from .proper import ProperSimLoss, proper_sim_loss
 from .sim import SimLoss, sim_loss
 from .soft_target import SoftTargetLoss, soft_target_loss
 
 __all__ = [
+    "Formula",
     "LinearProperSimLoss",
     "LinearSimLoss",
     "LinearSoftTargetLoss",
     "ProperSimLoss",
     "SimLoss",
+    "SimilarityLoss",
     "SoftTargetLoss",
     "linear_proper_sim_loss",
     "linear_sim_loss",
     "linear_soft_target_loss",
+    "loss_by_contract",
     "proper_sim_loss",
     "sim_loss",
     "soft_target_loss",

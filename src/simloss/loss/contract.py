@@ -54,7 +54,7 @@ def loss_by_contract(
         label_smoothing=label_smoothing,
         cross_entropy_share=cross_entropy_share,
     )
-    if can_be_fused([problem.input], problem.constants):
+    if formula.kernel is not None and can_be_fused([problem.input], problem.constants):
         return fused_loss(problem, plain_loss)
     return plain_loss(problem)
 

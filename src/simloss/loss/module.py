@@ -8,9 +8,9 @@ from torch import Tensor, nn
 
 from .. import _checks
 from ..similarity import Similarity, matrix
-from ..similarity.embedding import EmbeddingSimilarity
 from ..similarity.matrix import DenseSimilarity
 from ..similarity.order import OrderSimilarity
+from ..similarity.sparse import SparseSimilarity
 
 # Up to here a computed similarity is stored: 64 MB, and a row is a look-up.
 _STORED_UP_TO = 4096
@@ -209,7 +209,7 @@ def _own(similarity: Any) -> Similarity:
     """A similarity whose tensors nobody else holds, stored where that is cheap."""
     if not isinstance(similarity, Similarity):
         similarity = matrix(similarity)
-    elif isinstance(similarity, EmbeddingSimilarity) and similarity.num_classes <= _STORED_UP_TO:
+    elif _is_better_stored(similarity):
         dense = {"matrix": similarity.to_dense()}
         return DenseSimilarity(
             similarity.num_classes, dense, names=similarity.names, kind=similarity.kind
@@ -222,6 +222,15 @@ def _own(similarity: Any) -> Similarity:
             )
     return similarity.with_tensors(
         {k: v if v.requires_grad else v.clone() for k, v in similarity.tensors.items()}
+    )
+
+
+def _is_better_stored(similarity: Similarity) -> bool:
+    """Whether its rows would be computed anew in every step although there is room for all."""
+    return (
+        not isinstance(similarity, (OrderSimilarity, DenseSimilarity, SparseSimilarity))
+        and similarity.num_classes <= _STORED_UP_TO
+        and not any(value.requires_grad for value in similarity.tensors.values())
     )
 
 

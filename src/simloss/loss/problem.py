@@ -17,12 +17,13 @@ class Formula(NamedTuple):
     Attributes:
         of_target: (z, y (M), S) -> loss of each row when class y is true, (M).
         of_each_class: (z, S) -> loss of each row for every class that could be true, (M, C).
-        kernel: the same, fused with its gradient; the two above are its judge.
+        kernel: the same, fused with its gradient; the two above are its judge, and stand in where
+            there is none.
     """
 
     of_target: Callable[[Tensor, Tensor, Similarity], Tensor]
     of_each_class: Callable[[Tensor, Similarity], Tensor]
-    kernel: Kernel
+    kernel: Kernel | None = None
 
 
 class Problem(NamedTuple):

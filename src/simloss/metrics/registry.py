@@ -177,7 +177,7 @@ def _member(family: Metric, k: int) -> Metric:
     )
 
 
-def find(name: str) -> Metric:
+def find(metric: str) -> Metric:
     """The metric of that name, also by its common short name, and for any k of a family.
 
     Example:
@@ -187,7 +187,7 @@ def find(name: str) -> Metric:
         >>> metrics.find("top_3_accuracy").label
         'Top-3'
     """
-    lower = str(name).lower()
+    lower = str(metric).lower()
     known = METRICS.get(_ALIASES.get(lower, lower))
     if known is not None:
         return known
@@ -196,7 +196,7 @@ def find(name: str) -> Metric:
         k = int(re.findall(r"\d+", lower)[0])
         return _member(family, k)
     remedy = _checks.nearest_spelling(lower, [*METRICS, *_ALIASES])
-    raise ValueError(f"`name` must be a known metric, but got {name!r}{remedy}.")
+    raise ValueError(f"`metric` must be a known metric, but got {metric!r}{remedy}.")
 
 
 def answers_and_truth(

@@ -18,6 +18,7 @@ from .sketch import sketch
 from .sparse import sparse
 from .storage import load
 from .taxonomy import tree
+from .tokens import tokens
 from .tree import Tree
 from .values import values
 from .wordnet import senses, wordnet
@@ -52,6 +53,7 @@ __all__ = [
     "sketch",
     "sparse",
     "symmetrized",
+    "tokens",
     "tree",
     "values",
     "wordnet",

@@ -37,6 +37,7 @@ def small_loss(problem: Problem) -> Tensor | None:
     matrix = S.matrix()
     if matrix is None:
         return None
+    assert problem.formula.kernel is not None
     scores, sums = problem.formula.kernel.of_all_classes(input, matrix)
     # Far enough from 0 for the square of the inverse, which a second derivative has.
     if not float(sums.detach().amin()) > torch.finfo(problem.dtype).tiny ** 0.5:

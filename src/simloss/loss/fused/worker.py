@@ -24,6 +24,7 @@ class Worker:
     """
 
     def __init__(self, problem: Problem, targets: Targets, scale: Tensor | float) -> None:
+        assert problem.formula.kernel is not None
         self._kernel = problem.formula.kernel
         self._share = problem.cross_entropy_share
         self._targets = targets

@@ -1,0 +1,224 @@
+"""The losses for the Trainer of Hugging Face transformers.
+
+Needs the extra `transformers` to be of use, but imports nothing of it.
+"""
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from .. import _checks
+from ..loss import (
+    ProperSimLoss,
+    SimLoss,
+    SoftTargetLoss,
+    linear_proper_sim_loss,
+    linear_sim_loss,
+    linear_soft_target_loss,
+)
+
+# What a label is that does not count; the Trainer counts by it, so it cannot be another.
+_IGNORED = -100
+
+_LOSSES = {
+    "simloss": (SimLoss, linear_sim_loss),
+    "proper": (ProperSimLoss, linear_proper_sim_loss),
+    "soft-target": (SoftTargetLoss, linear_soft_target_loss),
+}
+
+
+def trainer_loss(
+    similarity: Any,
+    *,
+    loss: str = "simloss",
+    shift: bool | None = None,
+    head_of: nn.Module | None = None,
+    weight: Tensor | None = None,
+    label_smoothing: float = 0.0,
+    cross_entropy_share: float = 0.0,
+) -> "TrainerLoss":
+    r"""A loss for ``Trainer(compute_loss_func=...)``.
+
+    .. math:: \frac{1}{M} \sum_{n} \ell(z_n, y_n)
+
+    summed over the labels of a batch that are not -100. M is the ``num_items_in_batch`` that the
+    Trainer counts over all batches of an optimizer step, so that accumulated gradients are those
+    of one large batch, however unequal the batches; without it, M counts this batch. With `weight`
+    M is still this count.
+
+    It is for models with logits (N, C) and labels (N), or logits (N, T, C) and labels (N, T):
+    sequence and token classification, masked and causal language models.
+
+    Args:
+        similarity: over the C classes or tokens, such as :func:`simloss.similarity.tokens`.
+        loss: "simloss", "proper" or "soft-target".
+        shift: whether the logits of a token are about the next label. By default they are if the
+            model answers with one of the outputs named "...CausalLM...".
+        head_of: a model whose last layer's work the loss is to do, so that logits (N T, C) are
+            never held (:func:`simloss.linear_sim_loss`). From then on the layer of
+            ``head_of.get_output_embeddings()`` returns its input **while it is in training mode**;
+            in evaluation, generation and what is saved nothing changes.
+            :meth:`TrainerLoss.give_back_head` undoes it. Not for models that scale or cap their
+            logits, which is refused, nor for parameters that are sharded (FSDP, ZeRO 3).
+        weight: a weight for each class, (C).
+        label_smoothing: in [0, 1]; the share of the uniform distribution in the target.
+        cross_entropy_share: in [0, 1]; the share of plain cross entropy in the loss.
+
+    Example:
+        >>> import simloss
+        >>> from simloss.integrations.transformers import trainer_loss
+        >>> from transformers import GPT2Config, GPT2LMHeadModel, Trainer, TrainingArguments
+        >>> numbers = {str(n): n for n in range(10)}  # or any tokenizer
+        >>> S = simloss.similarity.tokens(numbers, r=0.7)
+        >>> model = GPT2LMHeadModel(GPT2Config(vocab_size=10, n_embd=8, n_layer=1, n_head=2))
+        >>> trainer = Trainer(
+        ...     model,
+        ...     TrainingArguments(use_cpu=True, report_to="none"),
+        ...     compute_loss_func=trainer_loss(S, head_of=model),
+        ... )
+    """
+    module, linear = _LOSSES[_checks.choice("loss", loss, tuple(_LOSSES))]
+    held = module(
+        similarity,
+        weight=weight,
+        label_smoothing=label_smoothing,
+        cross_entropy_share=cross_entropy_share,
+    )
+    head = None if head_of is None else _Head(_last_layer(head_of, held.similarity.num_classes))
+    return TrainerLoss(held, linear, shift, head)
+
+
+class TrainerLoss:
+    """What :func:`trainer_loss` returns.
+
+    Attributes:
+        module: the loss as a module; its `set_similarity` changes the similarity while training.
+    """
+
+    def __init__(self, module: SimLoss, linear: Any, shift: bool | None, head: "_Head | None"):
+        self.module = module
+        self._linear, self._shift, self._head = linear, shift, head
+
+    def __call__(
+        self, outputs: Any, labels: Tensor | None, num_items_in_batch: Tensor | int | None = None
+    ) -> Tensor:
+        """The loss of a batch, a scalar."""
+        if labels is None:
+            raise ValueError("`labels` must be given, but the batch holds none.")
+        scores = outputs["logits"] if isinstance(outputs, dict) else outputs[0]  # (N, [T,] C or D)
+        features = None if self._head is None else self._head.taken(scores)
+        if self._shifts(outputs, scores):
+            scores, labels = scores[..., :-1, :], labels[..., 1:]
+        reduction = "mean" if num_items_in_batch is None else "sum"
+        loss = self._of(scores, labels.to(scores.device), features is not None, reduction)
+        if num_items_in_batch is None:
+            return loss
+        if isinstance(num_items_in_batch, Tensor):
+            num_items_in_batch = num_items_in_batch.to(loss.device)
+        return loss / num_items_in_batch
+
+    def give_back_head(self) -> None:
+        """Let the model's last layer do its own work again."""
+        if self._head is not None:
+            self._head.give_back()
+            self._head = None
+
+    def _shifts(self, outputs: Any, scores: Tensor) -> bool:
+        if self._shift is not None:
+            return self._shift
+        if scores.ndim == 2:
+            return False
+        kind = type(outputs).__name__
+        if kind in ("dict", "tuple"):
+            raise ValueError(
+                f"`shift` must be given where the model answers with a {kind}: whether the logits "
+                f"of a token are about the next label (causal language models), or about its own."
+            )
+        return "CausalLM" in kind
+
+    def _of(self, scores: Tensor, labels: Tensor, are_features: bool, reduction: str) -> Tensor:
+        held = self.module
+        if held.similarity._device() != scores.device:
+            held.to(scores.device)
+        options = {
+            "weight": held.weight,
+            "ignore_index": _IGNORED,
+            "reduction": reduction,
+            "label_smoothing": held.label_smoothing,
+            "cross_entropy_share": held.cross_entropy_share,
+        }
+        if are_features:
+            layer = self._head.layer
+            return self._linear(
+                scores, layer.weight, labels, held.similarity, linear_bias=layer.bias, **options
+            )
+        flat = scores.reshape(-1, scores.shape[-1])  # (M, C)
+        return type(held).function(flat, labels.reshape(-1), held.similarity, **options)
+
+
+class _Head:
+    """Stands in for the forward of a last layer: in training it hands on its input."""
+
+    def __init__(self, layer: nn.Linear) -> None:
+        self.layer = layer
+        self._features: Tensor | None = None
+        self._is_checked = False
+        layer.forward = self._forward  # type: ignore[method-assign]
+
+    def _forward(self, input: Tensor) -> Tensor:
+        if not self.layer.training:
+            self._features = None
+            return nn.Linear.forward(self.layer, input)
+        self._features = _HandedOn.apply(input, self.layer.weight, self.layer.bias)
+        return self._features
+
+    def taken(self, scores: Tensor) -> Tensor | None:
+        """The features handed on since the last call, if any; they must be what came out."""
+        features, self._features = self._features, None
+        if features is not None and not self._is_checked:
+            # Once: what a model does with its logits, it does each time, and looking makes a
+            # device wait.
+            same = scores.shape == features.shape
+            if not (same and torch.equal(scores, features.to(scores.dtype))):
+                raise ValueError(
+                    "`head_of` must be a model that returns what its last layer returns, but this "
+                    "one changes it (a scale, a soft cap, a selection); leave `head_of` out."
+                )
+            self._is_checked = True
+        return features
+
+    def give_back(self) -> None:
+        del self.layer.forward
+
+
+class _HandedOn(torch.autograd.Function):
+    """The input, seen by autograd as made with the layer's parameters.
+
+    DistributedDataParallel looks there for parameters it need not wait for.
+    """
+
+    @staticmethod
+    def forward(ctx: Any, input: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+        return input.view_as(input)
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, None]:
+        return gradient, None, None
+
+
+def _last_layer(model: nn.Module, num_classes: int) -> nn.Linear:
+    layer = getattr(model, "get_output_embeddings", lambda: None)()
+    if not isinstance(layer, nn.Linear) or type(layer).forward is not nn.Linear.forward:
+        raise ValueError(
+            f"`head_of` must be a model whose get_output_embeddings() is an nn.Linear, but that of "
+            f"{type(model).__name__} is {type(layer).__name__}; leave `head_of` out."
+        )
+    if "forward" in vars(layer):
+        raise ValueError(
+            f"`head_of` must be a model whose last layer does its own work, but that of "
+            f"{type(model).__name__} has another forward already; `give_back_head()` of an "
+            f"earlier loss restores it."
+        )
+    _checks.class_counts_agree("similarity", num_classes, "head_of", layer.out_features)
+    return layer

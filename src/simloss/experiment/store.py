@@ -10,7 +10,6 @@ import fcntl
 import io
 import json
 import os
-import tempfile
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -20,6 +19,7 @@ from zipfile import BadZipFile
 
 import numpy as np
 
+from .._disk import whole_file
 from ..data import Dataset
 from .config import Config
 
@@ -35,21 +35,8 @@ class RunFolderError(ValueError):
 def write_whole(path: Path, content: bytes) -> None:
     """Write to a temporary name, sync, rename: the file is there whole or not at all."""
     try:
-        descriptor, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-        try:
-            with os.fdopen(descriptor, "wb") as file:
-                file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
-            umask = os.umask(0)
-            os.umask(umask)
-            os.chmod(temporary, 0o666 & ~umask)
-            os.replace(temporary, path)
-        except BaseException:
-            with suppress(OSError):
-                os.unlink(temporary)
-            raise
-        _sync_folder(path.parent)
+        with whole_file(path) as file:
+            file.write(content)
     except OSError as error:
         _cannot_write(path, error)
 
@@ -250,14 +237,6 @@ def _write_all(file: Any, content: bytes) -> None:
     view = memoryview(content)
     while view:
         view = view[file.write(view) :]
-
-
-def _sync_folder(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _cannot_write(path: Path, error: OSError) -> NoReturn:

@@ -6,6 +6,8 @@ from os import PathLike
 import torch
 from torch import Tensor
 
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
 
 def read_lines(path: str | PathLike[str]) -> list[list[str]]:
     """The cells of each line that is not empty."""
@@ -47,3 +49,22 @@ def is_number(cell: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def defused(name: str) -> str:
+    """A name that no spreadsheet takes for a formula: an apostrophe goes before it.
+
+    A number stays as it is, and :func:`plain` takes the apostrophe away again.
+
+    Example:
+        >>> defused("=1+1"), defused("-3"), plain(defused("=1+1"))
+        ("'=1+1", '-3', '=1+1')
+    """
+    begins_formula = name.lstrip("'").startswith(_FORMULA) and not is_number(name)
+    return f"'{name}" if begins_formula else name
+
+
+def plain(name: str) -> str:
+    """The reverse of :func:`defused`."""
+    is_defused = name.startswith("'") and name.lstrip("'").startswith(_FORMULA)
+    return name[1:] if is_defused and not is_number(name[1:]) else name

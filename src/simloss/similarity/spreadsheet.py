@@ -1,6 +1,7 @@
 """A similarity as a table that opens in a spreadsheet and can be edited by hand."""
 
 import csv
+import io
 from os import PathLike
 from pathlib import Path
 
@@ -8,8 +9,9 @@ import torch
 from torch import Tensor
 
 from .. import _checks
+from .._disk import whole_file
 from .base import Similarity
-from .csv_lines import equally_long, is_number, numbers, read_lines
+from .csv_lines import defused, equally_long, is_number, numbers, plain, read_lines
 from .matrix import matrix
 
 _MOST_CLASSES = 10_000  # a gigabyte of text
@@ -26,12 +28,15 @@ def write_csv(similarity: Similarity, path: Path) -> None:
     names = similarity.names
     corner = similarity.kind + ("" if names else _UNNAMED)
     labels = names or [str(i) for i in range(similarity.num_classes)]
-    with open(path, "w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow([corner, *labels])
+    shown = [defused(name) for name in labels]
+    with whole_file(path) as file:
+        text = io.TextIOWrapper(file, encoding="utf-8", newline="")
+        writer = csv.writer(text)
+        writer.writerow([corner, *shown])
         for some in similarity._chunks():
             for i, row in zip(some, similarity.rows(some, torch.float64), strict=True):
-                writer.writerow([labels[int(i)], *(repr(value) for value in row.tolist())])
+                writer.writerow([shown[int(i)], *(repr(value) for value in row.tolist())])
+        text.detach()
 
 
 def read_csv(path: Path) -> Similarity:
@@ -53,8 +58,8 @@ def read_table(path: str | PathLike[str]) -> tuple[str, tuple[str, ...] | None, 
     corner = lines[0][0].strip()
     if is_number(corner):
         return "", None, numbers(path, lines, (0, 0))
-    columns = [name.strip() for name in lines[0][1:]]
-    _same_names(path, [line[0].strip() for line in lines[1:]], columns)
+    columns = [plain(name.strip()) for name in lines[0][1:]]
+    _same_names(path, [plain(line[0].strip()) for line in lines[1:]], columns)
     names = _checks.class_names(columns, len(columns))
     return corner, names, numbers(path, [line[1:] for line in lines[1:]], (1, 1))
 

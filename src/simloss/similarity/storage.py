@@ -16,6 +16,7 @@ import torch
 from torch import Tensor
 
 from .. import _checks
+from .._disk import whole_file
 from .base import Similarity
 from .circular import CircularSimilarity
 from .embedding import EmbeddingSimilarity
@@ -118,7 +119,7 @@ def _rebuilt(path: Path, about: str, tensors: dict[str, Tensor]) -> Similarity:
 
 def _write_npz(similarity: Similarity, path: Path) -> None:
     arrays: dict[str, Any] = {name: value.numpy() for name, value in similarity.tensors.items()}
-    with open(path, "wb") as file:
+    with whole_file(path) as file:
         np.savez_compressed(file, **arrays, about=np.array(_about(similarity)))
 
 
@@ -136,7 +137,9 @@ def _read_npz(path: Path) -> Similarity:
 def _write_safetensors(similarity: Similarity, path: Path) -> None:
     safetensors = _checks.installed("safetensors.torch", "cli")
     tensors = {name: value.contiguous() for name, value in similarity.tensors.items()}
-    safetensors.save_file(tensors, str(path), metadata={_ABOUT: _about(similarity)})
+    content = safetensors.save(tensors, metadata={_ABOUT: _about(similarity)})
+    with whole_file(path) as file:
+        file.write(content)
 
 
 def _read_safetensors(path: Path) -> Similarity:

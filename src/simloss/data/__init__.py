@@ -5,21 +5,25 @@ Nothing here needs Pillow until an image has to be decoded.
 
 from .afad import afad
 from .cifar100 import PAPER_DROPS, cifar100
+from .components import Components
 from .dataset import Dataset
 from .download import download
 from .encoder import Encoder
 from .errors import DataError, MissingDataError
 from .image_cache import cache_folder
 from .image_folder import image_folder, image_table
+from .packaged import fair, skordinal
 from .rows import rows
 from .shipped import abalone, diamonds
 from .split import split
 from .standardize import Standardizer
 from .table import table
 from .utkface import utkface
+from .utkface_components import utkface_components
 
 __all__ = [
     "PAPER_DROPS",
+    "Components",
     "DataError",
     "Dataset",
     "Encoder",
@@ -31,10 +35,13 @@ __all__ = [
     "cifar100",
     "diamonds",
     "download",
+    "fair",
     "image_folder",
     "image_table",
     "rows",
+    "skordinal",
     "split",
     "table",
     "utkface",
+    "utkface_components",
 ]

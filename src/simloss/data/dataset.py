@@ -23,6 +23,8 @@ class Dataset:
         parts: the indices of "train", "validation" and "test" where the source fixes them.
         notes: what a reader should know: what was dropped, what was found.
         columns: what the cells of a table mean, where an :class:`Encoder` has to be fitted first.
+        components: into how many principal components :class:`Components` is to turn the inputs,
+            where it has to be fitted first.
     """
 
     name: str
@@ -34,12 +36,15 @@ class Dataset:
     parts: dict[str, Tensor] | None = None
     notes: dict[str, Any] = field(default_factory=dict)
     columns: tuple[Column, ...] | None = None
+    components: int | None = None
 
     @property
     def input_shape(self) -> tuple[int, ...]:
         """The shape of one example as a net sees it."""
         if self.columns is not None:
             return (sum(column.width for column in self.columns),)
+        if self.components is not None:
+            return (self.components,)
         return tuple(self.inputs.shape[1:])
 
     @property

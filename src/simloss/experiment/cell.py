@@ -13,6 +13,7 @@ from torch import nn
 from .. import __version__
 from ..data import Dataset
 from . import sources
+from .alternatives import Objective, objective_of
 from .checkpoint import Checkpoint
 from .config import Config, cell_id
 from .measure import Judge, output_summary, temperature_of
@@ -59,11 +60,12 @@ def run_cell(
     dataset = dataset_of(config)
     parts = parts_of(dataset, indices_of(dataset, config.split, seed))
     judge = Judge.of(dataset, config.metrics, config.cost)
+    objective = objective_of(treatment.loss_for(dataset))
     started = time.perf_counter()
     try:
         outcome = train(
             net := fresh_net(config, dataset, seed),
-            treatment.loss_for(dataset),
+            objective,
             parts["train"],
             parts["validation"],
             judge,
@@ -76,7 +78,7 @@ def run_cell(
     except NotFiniteError as error:
         return failed(config, treatment, seed, str(error)), None
     outcome.seconds["total"] = time.perf_counter() - started
-    finished = measured(config, treatment, seed, net, outcome, parts, judge)
+    finished = measured(config, treatment, seed, net, outcome, parts, judge, objective)
     checkpoint.remove()
     return finished
 
@@ -110,6 +112,7 @@ def measured(
     outcome: Outcome,
     parts: dict[str, Part],
     judge: Judge,
+    objective: Objective,
 ) -> tuple[dict[str, Any], Arrays]:
     """The record and the sidecar of a finished run: every rule at its own best weights."""
     record = {
@@ -127,7 +130,8 @@ def measured(
     for rule in config.rules:
         net.load_state_dict(outcome.states[rule])
         logits = {
-            name: logits_of(net, part, config.training.precision) for name, part in parts.items()
+            name: objective.logits(logits_of(net, part, config.training.precision))
+            for name, part in parts.items()
         }
         temperature = temperature_of(logits["validation"], parts["validation"].labels)
         record["temperature"][rule] = temperature

@@ -9,7 +9,7 @@ from typing import Any
 from .. import _checks
 from .treatment import BASELINE, Treatment
 
-RULES = ("argmax", "median", "mean", "tree", "similarity")
+RULES = ("argmax", "median", "mean", "tree", "similarity", "conse")
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,8 @@ class SplitConfig:
     `new_for_each_seed` draws a new split for every seed: seeds on one split measure the noise of
     training only. `keep_duplicates_together` needs a source that knows its duplicates.
     `keep_test` keeps the test part of the one split and draws only the others anew, so that seeds
-    with which something was chosen have never seen it.
+    with which something was chosen have never seen it. `train_share` keeps only that share of the
+    training part, drawn by the split's seed, to see what few examples do.
     """
 
     shares: tuple[float, float, float] = (0.6, 0.2, 0.2)
@@ -37,9 +38,12 @@ class SplitConfig:
     stratify: bool = False
     keep_duplicates_together: bool = False
     keep_test: bool = False
+    train_share: float = 1.0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "shares", tuple(self.shares))  # a list when it comes from YAML
+        if _checks.share("train_share", self.train_share) == 0:
+            raise ValueError("`train_share` must be above 0, but got 0.")
 
 
 @dataclass(frozen=True)
@@ -77,7 +81,7 @@ class Config:
     Attributes:
         name: what the report is called.
         metrics: what is measured, the one that counts first.
-        rules: how probabilities are answered: argmax, median, mean, tree, similarity.
+        rules: how probabilities are answered: argmax, median, mean, tree, similarity, conse.
         cost: what a mistake costs, where it is not the number of classes or the tree between:
             "values", the distance between the numbers the classes stand for; or a similarity, by
             name or path, with 1 - S.
@@ -115,8 +119,9 @@ class Config:
         plain["treatments"] = [treatment.as_dict() for treatment in self.treatments]
         if self.cost is None:
             del plain["cost"]  # as it was before there was one: folders are named by this
-        if not self.split.keep_test:
-            del plain["split"]["keep_test"]
+        for name in ("keep_test", "train_share"):
+            if getattr(self.split, name) == getattr(SplitConfig, name):
+                del plain["split"][name]
         return json.loads(json.dumps(plain))  # tuples become lists
 
     @classmethod

@@ -13,7 +13,6 @@ import torch
 from .cell import OnEpoch, dataset_of, fresh_net, run_cell
 from .config import Config, cell_id
 from .progress import Progress
-from .stacked_loss import STACKABLE
 from .store import Arrays, RunFolder, RunFolderError
 from .together import can_be_stacked
 from .together_cells import run_cells_together
@@ -87,8 +86,6 @@ def _stackable(config: Config) -> bool:
         dataset.inputs.ndim == 2
         and config.training.precision == "float32"
         and config.training.device in ("auto", "cpu")
-        and not any(treatment.options for treatment in config.treatments)
-        and all(treatment.loss in STACKABLE for treatment in config.treatments)
         and can_be_stacked(fresh_net(config, dataset, 0))
     )
 

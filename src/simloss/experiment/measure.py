@@ -12,6 +12,7 @@ from ..calibration import fit_temperature
 from ..data import Dataset
 from ..decision import decide
 from ..similarity import Similarity, Tree
+from .alternatives import conse, word_vectors
 from .similarities import positions_of, similarity_of, tree_of
 
 
@@ -25,6 +26,7 @@ class Judge:
         num_classes: C.
         positions: the numbers the classes stand for, (C), where mistakes are measured by them.
         similarity: whose 1 - S is the cost, where one is.
+        class_names: in class order, for the rule that answers by what they mean.
     """
 
     names: tuple[str, ...]
@@ -32,6 +34,7 @@ class Judge:
     num_classes: int
     positions: Tensor | None = None
     similarity: Similarity | None = None
+    class_names: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, dataset: Dataset, names: tuple[str, ...], cost: str | None = None) -> "Judge":
@@ -39,10 +42,19 @@ class Judge:
         tree = tree_of(dataset) if dataset.superclasses is not None else None
         positions = positions_of(dataset) if cost == "values" else None
         known = None if cost in (None, "values") else similarity_of(cost, None, dataset)
-        return cls(tuple(metrics.columns(names)), tree, dataset.num_classes, positions, known)
+        return cls(
+            tuple(metrics.columns(names)),
+            tree,
+            dataset.num_classes,
+            positions,
+            known,
+            dataset.class_names,
+        )
 
     def answers(self, probabilities: Tensor, rule: str) -> Tensor:
         """The classes answered by a decision rule."""
+        if rule == "conse":
+            return conse(probabilities, word_vectors(self.class_names))
         return decide(probabilities, self.cost(rule), positions=self.where(rule))
 
     def cost(self, rule: str) -> Any:

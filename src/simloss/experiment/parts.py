@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from ..data import Dataset, Encoder, rows
+from ..data import Components, Dataset, Encoder, rows
 from ..data.split import PARTS, split
 from ..data.standardize import Standardizer
 from .config import SplitConfig
@@ -15,6 +15,17 @@ from .training import Part
 
 def indices_of(dataset: Dataset, config: SplitConfig, seed: int) -> dict[str, Tensor]:
     """The examples of each part: the source's own split, the one split, or one for this seed."""
+    parts = _parts(dataset, config, seed)
+    if config.train_share == 1:
+        return parts
+    all_of_it = parts["train"]
+    generator = torch.Generator().manual_seed(config.seed + seed)
+    order = torch.randperm(len(all_of_it), generator=generator)
+    count = max(1, round(config.train_share * len(all_of_it)))
+    return {**parts, "train": all_of_it[order[:count]].sort().values}
+
+
+def _parts(dataset: Dataset, config: SplitConfig, seed: int) -> dict[str, Tensor]:
     if dataset.parts is not None:
         return dataset.parts
     if not config.new_for_each_seed:
@@ -88,6 +99,8 @@ def parts_of(dataset: Dataset, indices: dict[str, Tensor]) -> dict[str, Part]:
 
 def _encoded(dataset: Dataset, training: Tensor) -> tuple[Encoder | None, Tensor]:
     """The inputs of a net, and what made them of a table's cells, fitted on the training part."""
+    if dataset.components is not None:
+        return None, Components.fit(dataset.inputs, training, dataset.components)(dataset.inputs)
     if dataset.columns is None:
         return None, dataset.inputs
     encoder = Encoder.fit(dataset.columns, dataset.inputs, training)

@@ -63,6 +63,14 @@ def _order(dataset: Dataset, r: float) -> Similarity:
     return similarity.order(dataset.num_classes, r, names=dataset.class_names)
 
 
+def _gaussian(dataset: Dataset, width: float) -> Similarity:
+    """A bell of `width` classes: the squared distance of SORD."""
+    at = torch.arange(dataset.num_classes, dtype=torch.float64)
+    costs = (at - at.unsqueeze(1)).square()
+    variance = _checks.positive("width", width) ** 2
+    return similarity.cost(costs, 2 * variance, names=dataset.class_names)
+
+
 def _words(dataset: Dataset, lower_bound: float) -> Similarity:
     return similarity.words(dataset.class_names, lower_bound=lower_bound)
 
@@ -78,6 +86,7 @@ def _tree(dataset: Dataset, temperature: float) -> Similarity:
 SIMILARITIES = {
     "order": Kind("r", _order, 0.8),
     "values": Kind("r", _values, 0.8),
+    "gaussian": Kind("width", _gaussian, 1.0),
     "words": Kind("lower_bound", _words, 0.6),
     "words-angle": Kind("temperature", _words_angle, 0.5),
     "tree": Kind("temperature", _tree, 1.0),

@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from .. import metrics
+from .alternatives import objective_of
 from .cell import OnEpoch, dataset_of, derived_seed, fresh_net, measured
 from .config import Config
 from .measure import Judge
@@ -66,10 +67,10 @@ def train_and_save(
     parts = parts_of(dataset, indices_of(dataset, config.split, seed))
     judge = Judge.of(dataset, config.metrics, config.cost)
     yield f"{dataset}, {treatment.label}"
-    net = fresh_net(config, dataset, seed)
+    net, objective = fresh_net(config, dataset, seed), objective_of(treatment.loss_for(dataset))
     outcome = train(
         net,
-        treatment.loss_for(dataset),
+        objective,
         parts["train"],
         parts["validation"],
         judge,
@@ -78,7 +79,7 @@ def train_and_save(
         derived_seed(seed, "order"),
         on_epoch,
     )
-    record, _ = measured(config, treatment, seed, net, outcome, parts, judge)
+    record, _ = measured(config, treatment, seed, net, outcome, parts, judge, objective)
     net.load_state_dict(outcome.states[rule])
     ready = parts["train"].ready
     assert isinstance(ready, Ready)

@@ -10,7 +10,10 @@ from ..data import Dataset
 SOURCES: dict[str, Callable[..., Dataset]] = {
     "diamonds": data.diamonds,
     "abalone": data.abalone,
+    "skordinal": data.skordinal,
+    "fair": data.fair,
     "utkface": data.utkface,
+    "utkface-components": data.utkface_components,
     "afad": data.afad,
     "cifar100": data.cifar100,
     "table": data.table,

@@ -1,10 +1,13 @@
 """The losses of many nets at once, each with its own similarity, and their gradients."""
 
+from collections.abc import Sequence
+
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from ..loss.fused.tables import proper_batch, sim_rows, soft_target_rows
 from ..similarity import Similarity
+from .alternatives import Objective
 from .treatment import BASELINE
 
 
@@ -13,18 +16,22 @@ class StackedLoss:
 
     Equals ``stack([loss_b(z[b], y[b]) for b in ...])`` with the losses of `simloss.loss`, without
     weights or smoothing. Loss and gradient come from the fused forms, so that autograd only sees
-    the nets.
+    the nets. An objective of its own is called with its net's outputs, one net after the other.
 
     Args:
-        losses: one name a net: "cross-entropy", "simloss", "proper", "soft-target".
-        similarities: one a net; None for cross entropy. Equal ones should be one object.
+        losses: one a net: "cross-entropy", "simloss", "proper", "soft-target", or an objective.
+        similarities: one a net; None where there is none. Equal ones should be one object.
         dtype: of the logits.
     """
 
     def __init__(
-        self, losses: list[str], similarities: list[Similarity | None], dtype: torch.dtype
+        self,
+        losses: Sequence[str | Objective],
+        similarities: Sequence[Similarity | None],
+        dtype: torch.dtype,
     ) -> None:
         self.losses = losses
+        self.own = {i: loss for i, loss in enumerate(losses) if isinstance(loss, Objective)}
         distinct = list({id(s): s for s in similarities if s is not None}.values())
         places = {id(s): place for place, s in enumerate(distinct)}
         self.place = torch.tensor([places.get(id(s), 0) for s in similarities])  # (B)
@@ -38,18 +45,37 @@ class StackedLoss:
         smaller = object.__new__(StackedLoss)
         smaller.__dict__.update(self.__dict__)
         smaller.losses = [self.losses[i] for i in left.tolist()]
+        smaller.own = {at: self.own[i] for at, i in enumerate(left.tolist()) if i in self.own}
         smaller.place = self.place[left]
         return smaller
 
     def __call__(self, z: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
         """Logits (B, n, C) and classes (B, n) to losses (B) and the gradient of each by its z."""
         values, gradient = z.new_empty(len(z)), torch.empty_like(z)
-        for name in dict.fromkeys(self.losses):
+        for i, objective in self.own.items():
+            values[i], gradient[i] = _by_autograd(objective, z[i], y[i])
+        for name in dict.fromkeys(loss for loss in self.losses if isinstance(loss, str)):
             of = torch.tensor([i for i, loss in enumerate(self.losses) if loss == name])
-            rows, slope = _FORMULAS[name](self, z[of], y[of], self.place[of])
+            rows, slope = FORMULAS[name](self, z[of], y[of], self.place[of])
             values[of] = rows.view(len(of), -1).mean(1)
             gradient[of] = slope.view(len(of), *z.shape[1:])
         return values, gradient
+
+    def begin_epoch(self, epoch: int) -> None:
+        """Tell every objective."""
+        for objective in self.own.values():
+            objective.begin_epoch(epoch)
+
+    def logits(self, outputs: Tensor) -> Tensor:
+        """What softmax makes class probabilities of, (B, n, C)."""
+        logits = outputs.clone() if self.own else outputs
+        for i, objective in self.own.items():
+            logits[i] = objective.logits(outputs[i])
+        return logits
+
+    def parameters(self) -> list[nn.Parameter]:
+        """What is trained beside the nets."""
+        return [value for objective in self.own.values() for value in objective.parameters()]
 
     def cross_entropy(self, z: Tensor, y: Tensor, place: Tensor) -> tuple[Tensor, Tensor]:
         log_p = z.log_softmax(-1)
@@ -73,6 +99,15 @@ class StackedLoss:
         return proper_batch(z, y, similarity, log_similarity=logs, scale=1 / y.shape[1])
 
 
+def _by_autograd(objective: Objective, outputs: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+    """The loss of one net and its gradient by the outputs; parameters get their own."""
+    outputs = outputs.detach().requires_grad_()
+    value = objective(outputs, y)
+    value.backward()
+    assert outputs.grad is not None
+    return value.detach(), outputs.grad
+
+
 def _rows(y: Tensor, place: Tensor, z: Tensor) -> Tensor:
     """Where the row of S for each example stands in the table of all of them."""
     return (place.unsqueeze(1) * z.shape[-1] + y).flatten()
@@ -82,11 +117,9 @@ def _stacked(tables: list[Tensor]) -> Tensor:
     return torch.stack(tables) if tables else torch.empty(0, 0, 0)
 
 
-# A loss that has no formula here, a user's own, trains one net at a time.
-_FORMULAS = {
+FORMULAS = {
     BASELINE: StackedLoss.cross_entropy,
     "simloss": StackedLoss.sim_loss,
     "proper": StackedLoss.proper_sim_loss,
     "soft-target": StackedLoss.soft_target_loss,
 }
-STACKABLE = frozenset(_FORMULAS)

@@ -91,24 +91,32 @@ def train_together(
     running = list(range(len(members)))  # indices of members, in the order of the stack
     stack = Stack([member.net for member in members])
     optimizer = _adam(stack, config)
+    # Adam works entry by entry, so one for the losses' parameters is as good as one for all.
+    own = loss.parameters()
+    losses_optimizer = torch.optim.Adam(own, lr=config.learning_rate, fused=True) if own else None
     started = time.perf_counter()
     for epoch in range(1, config.epochs + 1):
         order = torch.stack([torch.randperm(x.shape[1], generator=g) for g in generators])
         group = torch.tensor([members[i].group for i in running])
+        loss.begin_epoch(epoch)
         losses = []
         for some in order.split(config.batch_size, dim=1):
             batch = x[torch.arange(len(x)).unsqueeze(1), some][group]  # (B, n, D)
             truth = y.gather(1, some)[group]  # (B, n)
-            logits = stack(batch)  # (B, n, C)
-            values, gradient = loss(logits.detach(), truth)  # (B), (B, n, C)
+            outputs = stack(batch)  # (B, n, C)
+            if losses_optimizer:
+                losses_optimizer.zero_grad(set_to_none=True)
+            values, gradient = loss(outputs.detach(), truth)  # (B), (B, n, C)
             optimizer.zero_grad(set_to_none=True)
-            logits.backward(gradient)
+            outputs.backward(gradient)
             optimizer.step()
+            if losses_optimizer:
+                losses_optimizer.step()
             losses.append(values)
         batch_losses = torch.stack(losses, dim=1)  # (B, batches)
         _note_failures(members, running, batch_losses, epoch)
         with torch.inference_mode():
-            p = stack(x_validation[group]).softmax(-1)  # (B, n, C)
+            p = loss.logits(stack(x_validation[group])).softmax(-1)  # (B, n, C)
         _note_epoch(
             members, running, stack, batch_losses, p, y_validation, judge, rules, kept_rules, epoch,
             config.stop_on,

@@ -5,12 +5,13 @@ from typing import Any
 
 import torch
 
-from ..similarity import Similarity
+from ..data import Dataset
+from .alternatives import Objective, objective_of
 from .cell import OnEpoch, dataset_of, derived_seed, failed, fresh_net, measured
 from .config import Config
 from .measure import Judge
 from .parts import indices_of, parts_of
-from .stacked_loss import StackedLoss
+from .stacked_loss import FORMULAS, StackedLoss
 from .store import Arrays
 from .together import Member, train_together
 from .training import EarlyStopping, Outcome
@@ -36,14 +37,8 @@ def run_cells_together(
         )
         for _, seed in cells
     ]
-    similarities: dict[str, Similarity | None] = {
-        treatment.label: treatment.similarity_for(dataset) for treatment, _ in cells
-    }
-    loss = StackedLoss(
-        [treatment.loss for treatment, _ in cells],
-        [similarities[treatment.label] for treatment, _ in cells],
-        torch.float32,
-    )
+    objectives = [objective_of(treatment.loss_for(dataset)) for treatment, _ in cells]
+    loss = _stacked_loss([treatment for treatment, _ in cells], objectives, dataset)
     train_together(
         members,
         loss,
@@ -56,14 +51,41 @@ def run_cells_together(
         on_epoch,
     )
     finished: list[tuple[dict[str, Any], Arrays | None]] = []
-    for (treatment, seed), member in zip(cells, members, strict=True):
+    for (treatment, seed), member, objective in zip(cells, members, objectives, strict=True):
         if member.failure:
             finished.append((failed(config, treatment, seed, member.failure), None))
             continue
         member.outcome.seconds["total"] = (time.perf_counter() - started) / len(cells)
         finished.append(
             measured(
-                config, treatment, seed, member.net, member.outcome, parts[member.group], judge
+                config,
+                treatment,
+                seed,
+                member.net,
+                member.outcome,
+                parts[member.group],
+                judge,
+                objective,
             )
         )
     return finished
+
+
+def _stacked_loss(
+    treatments: list[Treatment], objectives: list[Objective], dataset: Dataset
+) -> StackedLoss:
+    """By a formula that takes all nets of its kind at once where there is one."""
+    has_formula = [each.loss in FORMULAS and not each.options for each in treatments]
+    known = {
+        each.label: each.similarity_for(dataset)
+        for each, has in zip(treatments, has_formula, strict=True)
+        if has
+    }
+    return StackedLoss(
+        [
+            t.loss if has else o
+            for t, has, o in zip(treatments, has_formula, objectives, strict=True)
+        ],
+        [known.get(each.label) for each in treatments],
+        torch.float32,
+    )

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from .. import metrics
 from ..data import rows
+from .alternatives import Objective, objective_of
 from .augment import crop_and_flip
 from .checkpoint import Checkpoint
 from .config import TrainingConfig
@@ -103,14 +104,15 @@ def train(
 
     The order of the examples and the augmentation depend on `seed` alone, so that treatments with
     the same seed see the same batches. A run that goes on from a checkpoint ends with the same
-    numbers as one that was never interrupted.
+    numbers as one that was never interrupted. Parameters of the loss are trained with the net's.
     """
     checkpoint = checkpoint or Checkpoint()
     device = device_of(config.device)
-    net, loss = net.to(device), loss.to(device)
+    net, objective = net.to(device), objective_of(loss).to(device)
     if training.inputs.ndim == 4:
         net.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
-    optimizer = torch.optim.Adam(net.parameters(), lr=config.learning_rate, fused=True)
+    trained = [*net.parameters(), *objective.parameters()]
+    optimizer = torch.optim.Adam(trained, lr=config.learning_rate, fused=True)
     generator = torch.Generator().manual_seed(seed)
     kept_rules = rules[:1] if config.keep_best_of == "argmax" else rules
     stopping = EarlyStopping(kept_rules, config.stop_on, config.patience)
@@ -118,15 +120,18 @@ def train(
     started = time.perf_counter()
     if found := checkpoint.load():
         net.load_state_dict(found["net"])
+        if "loss" in found:  # not in those of version 0.1
+            objective.load_state_dict(found["loss"])
         optimizer.load_state_dict(found["optimizer"])
         generator.set_state(found["generator"])
         stopping.best = found["best"]
         outcome = Outcome(**found["outcome"])
         started -= outcome.seconds["train"]
     for epoch in range(len(outcome.history) + 1, config.epochs + 1):
-        mean_loss = _epoch(net, loss, optimizer, training, config, generator, epoch)
+        objective.begin_epoch(epoch)
+        mean_loss = _epoch(net, objective, optimizer, training, config, generator, epoch)
         truth = validation.labels
-        p = logits_of(net, validation, config.precision).softmax(-1)
+        p = objective.logits(logits_of(net, validation, config.precision)).softmax(-1)
         line: dict[str, Any] = {"epoch": epoch, "loss": mean_loss, "validation": {}}
         for rule in rules:
             answers = judge.answers(p, rule)
@@ -143,6 +148,7 @@ def train(
         checkpoint.save_if_due(
             lambda: {
                 "net": net.state_dict(),
+                "loss": objective.state_dict(),
                 "optimizer": optimizer.state_dict(),
                 "generator": generator.get_state(),
                 "best": stopping.best,
@@ -158,7 +164,7 @@ def train(
 
 def _epoch(
     net: nn.Module,
-    loss: nn.Module,
+    loss: Objective,
     optimizer: torch.optim.Optimizer,
     part: Part,
     config: TrainingConfig,
@@ -195,7 +201,7 @@ def _epoch(
 
 @torch.inference_mode()
 def logits_of(net: nn.Module, part: Part, precision: str = "float32") -> Tensor:
-    """The net's logits for a whole part, (N, C), float32 on the CPU."""
+    """The net's outputs for a whole part, (N, C), float32 on the CPU."""
     net.eval()
     device = next(net.parameters()).device
     found = []

@@ -10,6 +10,7 @@ from ..data import Dataset
 from ..loss import ProperSimLoss, SimLoss, SoftTargetLoss
 from ..loss.module import SimilarityLoss
 from ..similarity import Similarity
+from .alternatives import ALTERNATIVES
 from .similarities import SIMILARITIES, short_name, similarity_of
 
 LOSSES: dict[str, type[SimilarityLoss]] = {
@@ -24,6 +25,7 @@ _LABELS = {
     "simloss": "SimLoss",
     "proper": "proper SimLoss",
     "soft-target": "soft targets",
+    **{name: alternative.label for name, alternative in ALTERNATIVES.items()},
 }
 _SYMBOLS = {"lower_bound": "l", "temperature": "t"}
 
@@ -33,12 +35,12 @@ class Treatment:
     """A loss, the kind of similarity it uses, and that similarity's parameter.
 
     Attributes:
-        loss: "cross-entropy", "simloss", "proper", "soft-target", or a user's `module:class`, made
-            from a similarity.
+        loss: "cross-entropy", "simloss", "proper", "soft-target", a user's `module:class`, made
+            from a similarity, or one of `ALTERNATIVES`.
         similarity: a name in `SIMILARITIES`, the path of a saved one, or a user's `module:factory`,
-            called with the class names; None for cross entropy.
+            called with the class names; None for cross entropy and the alternatives.
         value: the parameter: r of an order, the lower bound of words, a temperature; the power of a
-            similarity that is saved or the user's own.
+            similarity that is saved or the user's own; an alternative's own parameter.
         options: keywords of the loss (`cross_entropy_share`, `label_smoothing`) and
             `normalized: true` for the appendix's form.
 
@@ -53,17 +55,34 @@ class Treatment:
     options: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        if self.loss in ALTERNATIVES:
+            return self._check_alternative()
         if not _checks.names_an_attribute(self.loss):
-            _checks.choice("loss", self.loss, (BASELINE, *LOSSES, "module:class"))
+            known = (BASELINE, *LOSSES, *ALTERNATIVES, "module:class")
+            _checks.choice("loss", self.loss, known)
         if self.loss != BASELINE and self.similarity is None:
             raise ValueError(f"`loss` {self.loss!r} needs a similarity, but got none.")
         unknown = set(self.options) - {"cross_entropy_share", "label_smoothing", "normalized"}
         if unknown:
             raise ValueError(f"`options` of a treatment do not include {sorted(unknown)[0]!r}.")
 
+    def _check_alternative(self) -> None:
+        """No similarity, no options, and a value where it has a parameter."""
+        if self.similarity is not None or self.options:
+            what = "similarity" if self.similarity is not None else "options"
+            raise ValueError(
+                f"`loss` {self.loss!r} takes no {what}, but got {getattr(self, what)!r}."
+            )
+        parameter = ALTERNATIVES[self.loss].parameter
+        if (self.value is None) != (parameter is None):
+            rule = f"needs a value of its {parameter}" if parameter else "takes no value"
+            raise ValueError(f"`loss` {self.loss!r} {rule}, but got {self.value}.")
+
     @property
     def parameter(self) -> str | None:
         """The name of the parameter: "r", "lower_bound", "temperature"."""
+        if self.loss in ALTERNATIVES and self.value is not None:
+            return ALTERNATIVES[self.loss].parameter
         if self.similarity is None or self.value is None:
             return None
         known = SIMILARITIES.get(self.similarity)
@@ -72,19 +91,22 @@ class Treatment:
     @property
     def label(self) -> str:
         """What a table calls it."""
-        text = _LABELS.get(self.loss) or self.loss.partition(":")[2]
-        if self.similarity is not None and self.similarity != "order":
-            text += f" ({short_name(self.similarity)})"
-        if self.parameter:
-            text += f", {_SYMBOLS.get(self.parameter, self.parameter)} = {self.value:g}"
-        for name, value in sorted(self.options.items()):
-            text += f", {name.replace('_', ' ')}" + ("" if value is True else f" {value:g}")
-        return text
+        return self._label(self.parameter)
 
     @property
     def family(self) -> str:
         """The label without the parameter: what is one line of a figure."""
-        return Treatment(self.loss, self.similarity, None, self.options).label
+        return self._label(None)
+
+    def _label(self, parameter: str | None) -> str:
+        text = _LABELS.get(self.loss) or self.loss.partition(":")[2]
+        if self.similarity is not None and self.similarity != "order":
+            text += f" ({short_name(self.similarity)})"
+        if parameter:
+            text += f", {_SYMBOLS.get(parameter, parameter)} = {self.value:g}"
+        for name, value in sorted(self.options.items()):
+            text += f", {name.replace('_', ' ')}" + ("" if value is True else f" {value:g}")
+        return text
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, without what is not set."""
@@ -99,6 +121,9 @@ class Treatment:
 
     def loss_for(self, dataset: Dataset) -> nn.Module:
         """The loss module, on the CPU."""
+        if self.loss in ALTERNATIVES:
+            value = 0.0 if self.value is None else self.value
+            return ALTERNATIVES[self.loss].make(dataset, value)
         options = {k: v for k, v in self.options.items() if k != "normalized"}
         similarity = self.similarity_for(dataset)
         if similarity is None or self.loss == BASELINE:

@@ -29,6 +29,7 @@ _RULES = {
     "mean": "the mean",
     "tree": "the lowest expected tree cost",
     "similarity": "the highest expected similarity",
+    "conse": "the word nearest the expected one",
 }
 
 _UNITS = {

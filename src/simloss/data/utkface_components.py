@@ -1,0 +1,51 @@
+"""UTKFace without its images: small nets can be trained on its principal components."""
+
+import os
+from dataclasses import replace
+
+import torch
+from torch.nn import functional as F
+
+from .. import _checks
+from .dataset import Dataset
+from .images import Cache
+from .utkface import utkface
+
+_SIZE = 60
+_BLOCK = 4096  # images that are scaled together
+
+
+def utkface_components(
+    path: str | os.PathLike[str] | None = None,
+    *,
+    components: int = 120,
+    size: int = 20,
+    cache: Cache = None,
+) -> Dataset:
+    """UTKFace as a table: each face is its first principal components, fitted when it is split.
+
+    The cached images of 60 x 60 are averaged to `size` x `size`; which directions are principal is
+    found from the training part, by :class:`simloss.data.Components`, so no test image has a say.
+
+    Args:
+        path: as for :func:`simloss.data.utkface`.
+        components: how many.
+        size: a divisor of 60; three colours of 20 x 20 are 1,200 numbers a face.
+        cache: as for :func:`simloss.data.utkface`.
+
+    Example:
+        >>> utkface_components("UTKFace.tar.gz")  # doctest: +SKIP
+        Dataset(UTKFace as 120 components: 23,621 examples of 1200, 90 classes)
+    """
+    if _checks.class_count("size", size) > _SIZE or _SIZE % size:
+        raise ValueError(f"`size` must divide {_SIZE}, but got {size}.")
+    faces = utkface(path, size=_SIZE, cache=cache)
+    small = [
+        F.avg_pool2d(some.float(), _SIZE // size).flatten(1) for some in faces.inputs.split(_BLOCK)
+    ]
+    return replace(
+        faces,
+        name=f"UTKFace as {components} components",
+        inputs=torch.cat(small),
+        components=_checks.class_count("components", components),
+    )

@@ -9,7 +9,9 @@ import difflib
 import os
 import re
 import sys
-from collections.abc import Iterable, Sequence, Sized
+from collections.abc import Iterable, Iterator, Sequence, Sized
+from contextlib import contextmanager
+from contextvars import ContextVar
 from importlib import import_module
 from typing import Any
 
@@ -552,8 +554,31 @@ def names_an_attribute(value: str) -> bool:
     return re.fullmatch(r"[^\W\d][\w.]*:[^\W\d]\w*", value) is not None
 
 
+_named_by_the_user: set[str] = set()
+_nothing_new = ContextVar("nothing_new", default=False)
+
+
+@contextmanager
+def nothing_imported() -> Iterator[None]:
+    """Inside, `imported` refuses what the user has not named before in this process.
+
+    For whatever reads a file that may have come from others: a run folder, a saved model.
+    """
+    before = _nothing_new.set(True)
+    try:
+        yield
+    finally:
+        _nothing_new.reset(before)
+
+
 def imported(name: str, value: str) -> Any:
     """What `module:attribute` names; a module in the current folder is found as well."""
+    if _nothing_new.get() and value not in _named_by_the_user:
+        raise ValueError(
+            f"`{name}` {value!r} comes from a file, and a file may not say what is imported; "
+            f"name it yourself if you trust it."
+        )
+    _named_by_the_user.add(value)
     module, _, attribute = value.partition(":")
     here = os.getcwd()
     sys.path.append(here)  # last, so that nothing installed is hidden by a file of the same name

@@ -1,11 +1,19 @@
-"""Files that are there whole or not at all."""
+"""Files that are there whole or not at all, and arrays that are only arrays."""
 
 import os
 import tempfile
+import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
+
+import numpy as np
+
+# What an npz file may grow to when it is read. A matrix of zeros shrinks a thousandfold in the
+# file, so this much is taken from any; more only from a file that is large itself.
+_MOST_BYTES = 2**30
+_MOST_GROWTH = 100
 
 
 @contextmanager
@@ -37,6 +45,24 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
             os.unlink(temporary)
         raise
     sync_folder(path.parent)
+
+
+def arrays_of(path: Path) -> dict[str, np.ndarray[Any, Any]]:
+    """The arrays in an npz file; nothing in it is unpickled, and it cannot fill the memory.
+
+    Raises ValueError for whatever is no such file, and OSError if it cannot be opened.
+    """
+    with path.open("rb") as file:
+        try:
+            with zipfile.ZipFile(file) as archive:
+                grown = sum(member.file_size for member in archive.infolist())
+            if grown > _MOST_BYTES + _MOST_GROWTH * path.stat().st_size:
+                raise ValueError(f"it would grow to {grown:,} bytes")
+            file.seek(0)
+            with np.load(file, allow_pickle=False) as arrays:
+                return dict(arrays)
+        except Exception as error:  # a damaged zip or header raises almost anything
+            raise ValueError(" ".join(str(error).split()) or type(error).__name__) from None
 
 
 def sync_folder(path: Path) -> None:

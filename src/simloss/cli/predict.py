@@ -23,6 +23,7 @@ def predict(
     abstain: float | None = None,
     decision: Literal["argmax", "median", "mean", "tree", "similarity"] | None = None,
     image_column: str | None = None,
+    net: str | None = None,
 ) -> None:
     """Answer for new examples with a net that simloss train has saved.
 
@@ -45,6 +46,9 @@ def predict(
         How to answer; as the model was trained for if not given.
     image_column
         The column of a table that holds the paths of images, relative to the table.
+    net
+        The module:factory of your own net, if the model has one; a model file cannot have it
+        imported by itself.
     """
     from ..experiment.answers import answers, right_share
     from ..experiment.new_data import new_data
@@ -52,7 +56,7 @@ def predict(
 
     if out is not None and out.suffix.lower() not in (".csv", ".parquet"):
         raise ValueError(f"`--out` must end in .csv or .parquet, but got '{out}'.")
-    saved = SavedModel.load(model)
+    saved = SavedModel.load(model, net=net)
     examples = new_data(saved, data, image_column)
     table = answers(saved, examples, rule=decision, abstain=abstain, all_probabilities=all_)
     for note in examples.notes:

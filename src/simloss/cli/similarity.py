@@ -366,6 +366,7 @@ def load(path: Path, /, *, answer: Answer | None = None) -> None:
 
 def _answer(made: "Similarity", answer: Answer | None) -> None:
     """Print the diagnosis; write what was asked for."""
+    from .._disk import whole_file
     from ..similarity import sparse
 
     answer = answer or Answer()
@@ -380,5 +381,6 @@ def _answer(made: "Similarity", answer: Answer | None) -> None:
         print(f"Written: {answer.out}")
     if answer.figure is not None:
         picture = made.figure(order="clustered" if answer.clustered else "given")
-        picture.write_html(answer.figure, include_plotlyjs=True)
+        with whole_file(answer.figure) as file:
+            file.write(picture.to_html(include_plotlyjs=True).encode())
         print(f"Written: {answer.figure}")

@@ -77,7 +77,7 @@ def read_files(path: Path) -> Cifar100Files:
 def _from_binary(path: Path, found: dict[str, bytes]) -> Cifar100Files:
     records = [_records(path, name, found[name]) for name in ("train.bin", "test.bin")]
     together = np.concatenate(records)
-    names = (found[name].decode().split() for name in _BINARY[2:])
+    names = (found[name].decode(errors="replace").split() for name in _BINARY[2:])
     return _checked(path, len(records[0]), together[:, 2:], together[:, 1], together[:, 0], *names)
 
 

@@ -55,11 +55,8 @@ class Column:
 
     def numbers(self, cells: Any) -> Numbers:
         """The cells as numbers, (N): NaN where nothing stands, -1 for a category never seen."""
-        import pandas as pd
-
         if self.kind == "number":
-            found = pd.to_numeric(cells, errors="coerce").to_numpy(np.float64, na_value=np.nan)
-            return np.where(np.isfinite(found), found, np.nan)
+            return _floats(cells)
         if self.kind == "date":
             return _days(_dates(cells, self.form))
         place = {_plain(word, self.kind): i for i, word in enumerate(self.words)}
@@ -69,6 +66,17 @@ class Column:
             [np.nan if t is None else place.get(_plain(t, self.kind), unknown) for t in texts],
             dtype=np.float64,
         )
+
+
+def _floats(cells: Any) -> Numbers:
+    import pandas as pd
+
+    try:
+        found = pd.to_numeric(cells, errors="coerce").to_numpy(np.float64, na_value=np.nan)
+    except OverflowError:  # a whole number of hundreds of digits
+        wide = cells.map(lambda cell: isinstance(cell, int) and cell.bit_length() > 1000)
+        found = pd.to_numeric(cells.mask(wide), errors="coerce").to_numpy(np.float64)
+    return np.where(np.isfinite(found), found, np.nan)
 
 
 def columns_of(frame: Any) -> tuple[tuple[Column, ...], dict[str, str]]:

@@ -1,13 +1,19 @@
 """How much memory is left, so that a file too large is refused before the machine gives up."""
 
+import gzip
 import os
+import zlib
 from pathlib import Path
 
+from .. import _checks
 from .errors import DataError
 
 # What a table takes in memory, in bytes a byte of its file: text becomes objects, and encoding
 # holds the numbers a second time.
 _GROWTH = {".csv": 3, ".tsv": 3, ".gz": 15, ".parquet": 8}
+
+
+_CELL_BYTES = 8
 
 
 def available_memory() -> int | None:
@@ -27,12 +33,47 @@ def available_memory() -> int | None:
 def check_fits_memory(path: Path) -> None:
     """One sentence if reading the table would need more memory than there is."""
     available = available_memory()
-    needed = path.stat().st_size * _GROWTH.get(path.suffix.lower(), 3)
+    needed = _needed(path, available)
     if available is not None and needed > available:
         raise DataError(
             f"'{path}' needs about {_readable(needed)} of memory, but {_readable(available)} are "
             f"left; give a part of its rows, for example a random sample."
         )
+
+
+def _needed(path: Path, available: int | None) -> int:
+    """About how many bytes the table takes; of what is packed, its unpacked size counts, too."""
+    ending = path.suffix.lower()
+    at_least = path.stat().st_size * _GROWTH.get(ending, 3)
+    if ending == ".gz":
+        return max(at_least, _GROWTH[".csv"] * _unpacked(path, available))
+    if ending == ".parquet":
+        return max(at_least, _cells(path) * _CELL_BYTES)
+    return at_least
+
+
+def _unpacked(path: Path, available: int | None) -> int:
+    """The size of what a .gz file holds, counted only until it is certainly too large."""
+    size = 0
+    try:
+        with gzip.open(path) as file:
+            while some := file.read(2**20):
+                size += len(some)
+                if available is not None and size > available:
+                    break
+    except (EOFError, OSError, zlib.error):
+        pass  # whoever reads it says what is wrong
+    return size
+
+
+def _cells(path: Path) -> int:
+    """Rows times columns, as the end of a parquet file says."""
+    parquet = _checks.installed("pyarrow.parquet", "parquet")
+    try:
+        about = parquet.read_metadata(path)
+    except (OSError, ValueError):  # Arrow's own errors are both
+        return 0  # whoever reads it says what is wrong
+    return int(about.num_rows * about.num_columns)
 
 
 def _readable(count: int) -> str:

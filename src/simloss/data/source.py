@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import stat
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
@@ -14,6 +15,9 @@ from .errors import DataError
 # No data set of faces or objects comes near these; what goes beyond is a mistake or an attack.
 MAX_MEMBERS = 2_000_000
 MAX_MEMBER_BYTES = 256 * 2**20
+# Images hardly shrink in an archive; one that grows much more than this is a bomb.
+MAX_GROWTH = 100
+MAX_GROWN_BYTES = 2**30
 
 # How far below the given folder images are looked for: AFAD needs `AFAD-Full/<age>/<gender>`.
 _DEPTH = 4
@@ -55,7 +59,8 @@ class Source(ABC):
         """The regular files, unchecked."""
 
     def members(self) -> Iterator[Member]:
-        """The regular files, none of them of an absurd size, not absurdly many of them."""
+        """The regular files: none of an absurd size, not absurdly many, nor large together."""
+        together = 0
         for count, member in enumerate(self._members(), start=1):
             if count > MAX_MEMBERS:
                 raise DataError(
@@ -63,6 +68,12 @@ class Source(ABC):
                     f"which no data set known here does; it is not read."
                 )
             check_size(self.path, member.name, member.size)
+            together += member.size
+            if together > MAX_GROWN_BYTES + MAX_GROWTH * self.size:
+                raise DataError(
+                    f"'{self.path}' of {self.size:,} bytes grows to more than {together:,}, as "
+                    f"archives do that are made to fill a disk; it is not read."
+                )
             yield member
 
 
@@ -89,16 +100,8 @@ class Folder(Source):
     def _members(self) -> Iterator[Member]:
         self.position = 0
         for name, size, _ in self._files:
-            yield Member(name, size, partial(self._read, name))
+            yield Member(name, size, partial(_content, self.path / name))
             self.position += size
-
-    def _read(self, name: str) -> bytes:
-        try:
-            return (self.path / name).read_bytes()
-        except OSError as error:
-            raise DataError(
-                f"'{self.path / name}' cannot be read: {error.strerror or error}."
-            ) from None
 
 
 class Listed(Source):
@@ -114,6 +117,9 @@ class Listed(Source):
                 f"'{path}' names the file '{error.filename}', which cannot be read: "
                 f"{error.strerror}."
             ) from None
+        for name, status in zip(self._names, self._status, strict=True):
+            if not stat.S_ISREG(status.st_mode):  # a device never ends
+                raise DataError(f"'{path}' names '{folder / name}', which is not a file.")
         self.size = sum(status.st_size for status in self._status)
 
     def fingerprint(self) -> str:
@@ -125,8 +131,15 @@ class Listed(Source):
     def _members(self) -> Iterator[Member]:
         self.position = 0
         for name, status in zip(self._names, self._status, strict=True):
-            yield Member(name, status.st_size, (self._folder / name).read_bytes)
+            yield Member(name, status.st_size, partial(_content, self._folder / name))
             self.position += status.st_size
+
+
+def _content(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise DataError(f"'{path}' cannot be read: {error.strerror or error}.") from None
 
 
 def check_size(path: Path, name: str, size: int, most: int = MAX_MEMBER_BYTES) -> None:

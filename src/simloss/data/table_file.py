@@ -1,6 +1,7 @@
 """Tables in files: CSV, TSV, plain or .gz, and parquet, as pandas reads them."""
 
 import gzip
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ ENDINGS = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".parquet")
 # What stands in a cell that is empty. "None" is not among them: it is a class in many tables.
 _EMPTY = ["", "NA", "N/A", "n/a", "<NA>", "#N/A", "NaN", "nan", "NULL", "null", "?"]
 _SEPARATORS = ",;\t|"
+_DAMAGE = (EOFError, OSError, zlib.error, OverflowError)
 
 
 def is_table(path: Path) -> bool:
@@ -32,7 +34,7 @@ def read_table(path: Path, text_columns: tuple[str, ...] = ()) -> Any:
         frame = _parquet(path) if path.suffix.lower() == ".parquet" else _csv(path, text_columns)
     except UnicodeDecodeError:
         raise DataError(f"'{path}' must be UTF-8 text, but it is not.") from None
-    except (pandas.errors.ParserError, pandas.errors.EmptyDataError, EOFError, OSError) as error:
+    except (pandas.errors.ParserError, pandas.errors.EmptyDataError, *_DAMAGE) as error:
         raise DataError(f"'{path}' cannot be read: {' '.join(str(error).split())}.") from None
     except MemoryError:
         raise DataError(f"'{path}' does not fit into memory; give a part of its rows.") from None
@@ -50,7 +52,7 @@ def column(frame: Any, name: str, option: str, path: Path) -> Any:
         remedy = _checks.nearest_spelling(name, known) or _checks.nearest_spelling(
             name.lower(), [each.lower() for each in known]
         )
-        shown = ", ".join(known[:12]) + (", …" if len(known) > 12 else "")
+        shown = " ".join(", ".join(known[:12]).split()) + (", …" if len(known) > 12 else "")
         raise DataError(
             f"`{option}` must be a column of '{path}', but it has no {name!r}{remedy}; "
             f"its columns are {shown}{_no_headings(known)}."

@@ -2,14 +2,16 @@
 
 import hashlib
 import json
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, is_dataclass
 from pathlib import Path
-from typing import Any
+from types import UnionType
+from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from .. import _checks
 from .treatment import BASELINE, Treatment
 
 RULES = ("argmax", "median", "mean", "tree", "similarity", "conse")
+_MOST_BYTES = 2**20  # of a file; those of the largest grids have a few thousand
 
 
 @dataclass(frozen=True)
@@ -153,13 +155,7 @@ class Config:
     @classmethod
     def load(cls, path: Path) -> "Config":
         """Read it from YAML; nothing in it can run code."""
-        import yaml
-
-        try:
-            return cls.from_dict(yaml.safe_load(path.read_text(encoding="utf-8")))
-        except (yaml.YAMLError, UnicodeDecodeError) as error:
-            reason = " ".join(str(error).split())
-            raise ValueError(f"{path} must be a YAML file, but it is not: {reason}.") from None
+        return cls.from_dict(_plain_yaml(path))
 
     def shared(self) -> dict[str, Any]:
         """All but the treatments and the seeds: what every cell has in common."""
@@ -212,11 +208,60 @@ def _chosen(part: Any, without: str = "") -> dict[str, Any]:
 
 
 def _keywords(kind: Any, plain: Any, what: str) -> dict[str, Any]:
-    """`plain` as keywords of the dataclass `kind`."""
+    """`plain` as keywords of the dataclass `kind`, each of the kind it is annotated with."""
     if not isinstance(plain, dict):
         raise ValueError(f"{what} must be a mapping, but got {type(plain).__name__}.")
-    known = {each.name for each in fields(kind)}
-    for name in plain:
-        if name not in known:
-            raise ValueError(f"{what} has no setting {name!r}; it has {', '.join(sorted(known))}.")
+    hints = get_type_hints(kind)
+    for name, value in plain.items():
+        if name not in hints:
+            raise ValueError(f"{what} has no setting {name!r}; it has {', '.join(sorted(hints))}.")
+        if not _fits(value, hints[name]):
+            wanted = str(getattr(hints[name], "__name__", hints[name])).replace("typing.", "")
+            raise ValueError(f"{what} must have {wanted} as its {name!r}, but got {value!r:.80}.")
     return dict(plain)
+
+
+def _fits(value: Any, hint: Any) -> bool:
+    """Whether a value out of a file is of the kind that is asked for."""
+    origin, inner = get_origin(hint), get_args(hint)
+    if origin in (Union, UnionType):
+        return any(_fits(value, each) for each in inner)
+    if is_dataclass(hint) or (inner and is_dataclass(inner[0])):
+        return True  # looked at by itself
+    if origin is tuple:
+        return isinstance(value, (list, tuple)) and all(_fits(each, inner[0]) for each in value)
+    if origin is dict:
+        return isinstance(value, dict) and _is_plain(value)
+    if hint in (int, float):
+        return type(value) is int or (hint is float and type(value) is float)
+    return isinstance(value, hint)
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether JSON can hold it; YAML knows dates and keys that are no text."""
+    if isinstance(value, dict):
+        return all(isinstance(key, str) and _is_plain(each) for key, each in value.items())
+    if isinstance(value, (list, tuple)):
+        return all(_is_plain(each) for each in value)
+    return value is None or isinstance(value, (str, int, float, bool))
+
+
+def _plain_yaml(path: Path) -> Any:
+    """What a YAML file holds, read so that it can neither run code nor fill the memory."""
+    import yaml
+
+    class Loader(yaml.SafeLoader):
+        def compose_node(self, parent: Any, index: Any) -> Any:
+            if self.check_event(yaml.AliasEvent):  # of aliases of aliases a few lines make billions
+                raise yaml.YAMLError("it uses an alias (*), which is not read")
+            return super().compose_node(parent, index)
+
+    if path.stat().st_size > _MOST_BYTES:
+        raise ValueError(
+            f"{path} must be a configuration, but it has {path.stat().st_size:,} bytes."
+        )
+    try:
+        return yaml.load(path.read_text(encoding="utf-8"), Loader)
+    except (yaml.YAMLError, ValueError, OverflowError, RecursionError) as error:
+        reason = " ".join(str(error).split()).rstrip(".")
+        raise ValueError(f"{path} must be a YAML file, but it is not: {reason}.") from None

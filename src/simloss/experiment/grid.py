@@ -24,6 +24,9 @@ Finished = list[tuple[dict[str, Any], Arrays | None]]
 # Nets that train as one stack: more do not fit the cache, fewer do not fill a core.
 _STACK = 40
 _DASK_PATIENCE = "10s"
+# What joblib and Dask raise then, by name, for neither need be installed.
+_LOST = {"BrokenProcessPool", "BrokenExecutor", "TerminatedWorkerError", "KilledWorker"}
+_LOST |= {"CommClosedError", "FutureCancelledError", "CancelledError", "ClosedClientError"}
 
 
 def cells_of(config: Config) -> list[Cell]:
@@ -100,7 +103,7 @@ def _results(
     from joblib import Parallel, delayed
     from joblib.parallel import get_active_backend
 
-    with _backend(cluster):
+    with _backend(cluster), _lost_workers_named():
         jobs = [delayed(_work)(config, cells, beats, 1) for cells in tasks]
         processes = -1 if cluster else workers
         if get_active_backend()[0].supports_return_generator:
@@ -110,6 +113,21 @@ def _results(
         else:  # Ray's: a wave at a time, so that what is done is recorded before the next
             for wave in range(0, len(jobs), workers):
                 yield from Parallel(processes, batch_size=1)(jobs[wave : wave + workers])
+
+
+@contextmanager
+def _lost_workers_named() -> Iterator[None]:
+    """One sentence where processes that work for this one are gone."""
+    try:
+        yield
+    except Exception as error:
+        kinds = {kind.__name__ for kind in type(error).__mro__}
+        if not kinds & _LOST:
+            raise
+        raise RunFolderError(
+            "a process that trained cells has died: killed, out of memory, or its cluster gone; "
+            "what was recorded before is safe, and --resume goes on from there."
+        ) from error
 
 
 @contextmanager

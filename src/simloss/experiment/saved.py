@@ -1,7 +1,6 @@
 """A trained net in one file that cannot run code: weights, classes, statistics of its inputs."""
 
 import json
-import struct
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -9,6 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from .. import _checks
 from ..data import Dataset, Encoder
 from ..data.standardize import Standardizer
 from ..similarity import as_similarity
@@ -73,21 +73,45 @@ class SavedModel:
         write_whole(path, save(tensors, metadata={"simloss": json.dumps(about)}))
 
     @classmethod
-    def load(cls, path: Path) -> "SavedModel":
-        """Read it back; a `module:factory` net is imported, for the user has named it."""
+    def load(cls, path: Path, *, net: str | None = None) -> "SavedModel":
+        """Read it back.
+
+        Args:
+            path: the file.
+            net: the `module:factory` of a net of your own. A file may not say what is imported, so
+                a model with such a net is refused unless you name it here.
+        """
         tensors, about = _read(path)
+        try:
+            return cls._rebuilt(path, tensors, about, net)
+        except (KeyError, TypeError, IndexError, AttributeError, OverflowError):
+            raise ValueError(_not_ours(path)) from None
+
+    @classmethod
+    def _rebuilt(
+        cls, path: Path, tensors: dict[str, Tensor], about: dict[str, Any], net: str | None
+    ) -> "SavedModel":
         shape = tuple(about["input_shape"])
         config = Config.from_dict(about["config"])
-        net = model(config.model, shape, len(about["class_names"]))
+        if ":" in config.model and config.model != net:
+            raise ValueError(
+                f"'{path}' has a net that {config.model!r} makes, which is imported only if you "
+                f"name it: --net {config.model}."
+            )
+        # A file that claims a net of any size must not have memory set aside for it.
+        with torch.device("cpu" if net else "meta"):
+            made = model(config.model, shape, len(about["class_names"]))
         weights = {k.removeprefix("net."): v for k, v in tensors.items() if k.startswith("net.")}
+        mean, std = tensors["standardize.mean"], tensors["standardize.std"]
         try:
-            net.load_state_dict(weights)
+            made.load_state_dict(weights, assign=True)
+            mean.expand(shape[0]), std.expand(shape[0])
         except RuntimeError:
             raise ValueError(f"'{path}' holds weights that do not fit its net.") from None
         superclasses = about["superclasses"]
         return cls(
-            net.eval(),
-            Standardizer(tensors["standardize.mean"], tensors["standardize.std"]),
+            made.eval(),
+            Standardizer(mean, std),
             tuple(about["class_names"]),
             tuple(superclasses) if superclasses else None,
             float(about["temperature"]),
@@ -125,7 +149,8 @@ class SavedModel:
             superclasses=self.superclasses,
         )
         if self.similarity is None:
-            return Judge.of(classes, self.config.metrics, self.config.cost)
+            with _checks.nothing_imported():
+                return Judge.of(classes, self.config.metrics, self.config.cost)
         # Kept in the model, because the file it came from may be gone.
         plain = Judge.of(classes, self.config.metrics)
         return replace(plain, similarity=as_similarity(self.similarity))
@@ -145,8 +170,12 @@ def _read(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
         with safe_open(path, framework="pt") as file:
             about = json.loads((file.metadata() or {})["simloss"])
             return {name: file.get_tensor(name) for name in file.keys()}, about  # noqa: SIM118
-    except (SafetensorError, OSError, KeyError, ValueError, struct.error):
-        raise ValueError(f"'{path}' must be a model saved by simloss, but it is not.") from None
+    except (SafetensorError, OSError, KeyError, ValueError, TypeError, RecursionError):
+        raise ValueError(_not_ours(path)) from None
+
+
+def _not_ours(path: Path) -> str:
+    return f"'{path}' must be a model saved by simloss, but it is not."
 
 
 def fits(saved: SavedModel, dataset: Dataset) -> None:

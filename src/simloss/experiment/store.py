@@ -9,17 +9,16 @@ What a crash or a full disk left of an incomplete batch is cut off before the ne
 import fcntl
 import io
 import json
+import math
 import os
-import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NoReturn
-from zipfile import BadZipFile
 
 import numpy as np
 
-from .._disk import whole_file
+from .._disk import arrays_of, whole_file
 from ..data import Dataset
 from .config import Config
 
@@ -148,10 +147,10 @@ class RunFolder:
         """A cell's arrays; never unpickles."""
         path = self.sidecar_path(cell)
         try:
-            with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
-                return dict(arrays)
-        except (OSError, ValueError, EOFError, KeyError, BadZipFile, zlib.error) as error:
-            raise RunFolderError(f"'{path}' must be a whole npz file, but: {error}.") from None
+            return arrays_of(path)
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or error
+            raise RunFolderError(f"'{path}' must be a whole npz file, but: {reason}.") from None
 
     @contextmanager
     def lock(self) -> Iterator[None]:
@@ -192,13 +191,17 @@ class RunFolder:
         """The records that count, each with the place in the file where it ends."""
         if not self.records_path.exists():
             return
-        end, waiting = 0, []
+        end = 0
+        waiting: list[tuple[dict[str, Any], int]] = []
         with self.records_path.open("rb") as file:
             for number, line in enumerate(file, start=1):
                 if not line.endswith(b"\n"):
                     return
                 end += len(line)
                 record = _parsed(line, self.records_path, number)
+                if waiting and waiting[0][0]["together"] != record["together"]:
+                    # Not the end of a crash but damage: nothing after it may be cut off.
+                    raise _no_record(self.records_path, number)
                 waiting.append((record, end))
                 if len(waiting) == record["together"]:
                     yield from waiting
@@ -221,12 +224,30 @@ def _portable(config: Config) -> dict[str, Any]:
 def _parsed(line: bytes, path: Path, number: int) -> dict[str, Any]:
     try:
         record = json.loads(line)
-        known = record["status"] in ("done", "failed") and record["together"] >= 1
-        if known and isinstance(record["cell"], str) and isinstance(record["treatment"], dict):
+        if _is_record(record):
             return dict(record)
-    except (ValueError, TypeError, KeyError, RecursionError):
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         pass
-    raise RunFolderError(
+    raise _no_record(path, number)
+
+
+def _is_record(record: dict[str, Any]) -> bool:
+    """Whether what a report reads of it is of the right kind."""
+    treatment, together = record["treatment"], record["together"]
+    text = all(isinstance(each, str) for each in (record["cell"], treatment["loss"]))
+    whole = all(type(each) is int for each in (together, record.get("seed", 0)))
+    if not (text and whole and together >= 1 and record["status"] in ("done", "failed")):
+        return False
+    return all(
+        type(value) in (int, float) and math.isfinite(value)
+        for rules in record.get("metrics", {}).values()
+        for values in rules.values()
+        for value in values.values()
+    )
+
+
+def _no_record(path: Path, number: int) -> RunFolderError:
+    return RunFolderError(
         f"'{path}' must hold one record a line, but line {number} is none; "
         f"remove that line and resume, and its cell is run again."
     )

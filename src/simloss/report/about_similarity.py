@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 
+from .. import _checks
 from ..experiment.treatment import Treatment
 from ..similarity import Similarity
 from .figures.similarity import similarity as heat_map
@@ -44,7 +45,8 @@ def about_similarity(run: Run) -> AboutSimilarity | None:
         if row.treatment.get(name) is not None
     }
     try:
-        known = Treatment(**settings).similarity_for(run.classes.as_dataset(run.config.name))
+        with _checks.nothing_imported():
+            known = Treatment(**settings).similarity_for(run.classes.as_dataset(run.config.name))
         assert known is not None
         figure = heat_map(known, is_ordered=run.classes.is_ordered)
         with _one_thread():

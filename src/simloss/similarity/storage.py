@@ -5,7 +5,6 @@ tensors, so that an order of a million classes is one number.
 """
 
 import json
-import zipfile
 from collections.abc import Callable
 from os import PathLike
 from pathlib import Path
@@ -16,7 +15,7 @@ import torch
 from torch import Tensor
 
 from .. import _checks
-from .._disk import whole_file
+from .._disk import arrays_of, whole_file
 from .base import Similarity
 from .circular import CircularSimilarity
 from .embedding import EmbeddingSimilarity
@@ -31,7 +30,12 @@ from .values import ValueSimilarity
 
 _ABOUT = "about"
 # What reading a file of another kind, or one that was changed, can end in.
-_UNREADABLE = (KeyError, TypeError, IndexError, ValueError, RuntimeError)
+_UNREADABLE = (
+    *(KeyError, TypeError, IndexError, ValueError, AttributeError, OverflowError),
+    *(RuntimeError, RecursionError, MemoryError, SystemError),
+)
+# More need more memory for a single row than a file of a few bytes should be able to ask for.
+_MOST_CLASSES = 50_000_000
 _STRUCTURES: dict[str, type[Similarity]] = {
     kind.structure: kind
     for kind in (
@@ -103,6 +107,8 @@ def _rebuilt(path: Path, about: str, tensors: dict[str, Tensor]) -> Similarity:
     known = json.loads(about)
     names = None if known["names"] is None else tuple(known["names"])
     structure = _STRUCTURES[known["structure"]]
+    if not 1 <= known["num_classes"] <= _MOST_CLASSES:
+        raise ValueError(f"{path} must have at most {_MOST_CLASSES:,} classes.")
     similarity = structure(
         known["num_classes"], tensors, names=names, kind=known["kind"], **known["options"]
     )
@@ -125,12 +131,11 @@ def _write_npz(similarity: Similarity, path: Path) -> None:
 
 def _read_npz(path: Path) -> Similarity:
     try:
-        with np.load(path, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
+        arrays = arrays_of(path)
         about = str(arrays.pop(_ABOUT))
         tensors = {name: torch.from_numpy(value) for name, value in arrays.items()}
         return _rebuilt(path, about, tensors)
-    except (*_UNREADABLE, EOFError, zipfile.BadZipFile):
+    except _UNREADABLE:
         raise ValueError(_not_ours(path)) from None
 
 

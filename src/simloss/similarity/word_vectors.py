@@ -1,7 +1,9 @@
 """Where word vectors come from: the shipped file, other files, objects that hold them."""
 
 import gzip
+import zlib
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol
@@ -9,6 +11,12 @@ from typing import Any, BinaryIO, Protocol
 import numpy as np
 
 from .shipped_vectors import ShippedVectors, Vector
+
+# Far beyond any vectors there are; a file that goes further would fill the memory.
+_LONGEST_LINE = 2**22
+_LONGEST_HEAD = 100
+_LONGEST_WORD = 10_000
+_MOST_DIMENSIONS = 100_000
 
 
 class VectorSource(Protocol):
@@ -95,7 +103,12 @@ class TextFile:
     def _lines(self) -> Iterator[tuple[int, bytes]]:
         """Line numbers and lines, without word2vec's first line of two counts."""
         with _opened(self.path) as file:
-            for number, line in enumerate(file, 1):
+            for number, line in enumerate(iter(lambda: file.readline(_LONGEST_LINE), b""), 1):
+                if len(line) == _LONGEST_LINE:
+                    raise ValueError(
+                        f"{self.name} must have shorter lines, but line {number} has "
+                        f"more than {_LONGEST_LINE:,} bytes."
+                    )
                 line = line.rstrip()
                 if line and not (number == 1 and _is_counts(line)):
                     yield number, line
@@ -120,17 +133,21 @@ class BinaryFile:
 
     def _entries(self) -> Iterator[tuple[bytes, bytes]]:
         with _opened(self.path) as file:
-            head = file.readline()
+            head = file.readline(_LONGEST_HEAD)
             if not _is_counts(head):
                 raise ValueError(
                     f"{self.name} must begin with the number of words and of dimensions, "
                     f"as word2vec's binary files do, but does not."
                 )
             count, size = (int(each) for each in head.split())
+            if not 1 <= size <= _MOST_DIMENSIONS:
+                raise ValueError(
+                    f"{self.name} must have 1 to {_MOST_DIMENSIONS:,} dimensions, but has {size}."
+                )
             for number in range(count):
                 word = _until_space(file)
                 numbers = file.read(4 * size)
-                if len(numbers) < 4 * size:
+                if len(numbers) < 4 * size or len(word) == _LONGEST_WORD:
                     raise ValueError(
                         f"{self.name} must hold {count} words, but ends after {number}."
                     )
@@ -139,15 +156,24 @@ class BinaryFile:
 
 def _until_space(file: BinaryIO) -> bytes:
     letters = bytearray()
-    while (letter := file.read(1)) not in (b" ", b""):
+    while len(letters) < _LONGEST_WORD and (letter := file.read(1)) not in (b" ", b""):
         letters += letter
     return bytes(letters)
 
 
-def _opened(path: Path) -> BinaryIO:
-    return gzip.open(path) if path.suffix == ".gz" else open(path, "rb")  # type: ignore[return-value]
+@contextmanager
+def _opened(path: Path) -> Iterator[BinaryIO]:
+    with open(path, "rb") as raw:
+        if path.suffix != ".gz":
+            yield raw
+            return
+        try:
+            with gzip.open(raw) as file:
+                yield file  # type: ignore[misc]
+        except (EOFError, OSError, zlib.error) as error:
+            raise ValueError(f"{path} must be a whole .gz file, but: {error}.") from None
 
 
 def _is_counts(line: bytes) -> bool:
     fields = line.split()
-    return len(fields) == 2 and all(field.isdigit() for field in fields)
+    return len(fields) == 2 and all(field.isdigit() and len(field) < 20 for field in fields)

@@ -1,7 +1,8 @@
 """The nouns of a WordNet database, read from its own files (WNDB): index.noun and data.noun."""
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -46,11 +47,12 @@ class WordNet:
         forms = {word: [*_forms(word)] for word in words}
         wanted = {form for some in forms.values() for form in some}
         offsets: dict[str, tuple[int, ...]] = {}
-        with open(self.folder / "index.noun", encoding="utf-8") as file:
-            for line in file:
+        with open(self.folder / "index.noun", encoding="utf-8", errors="replace") as file:
+            for number, line in enumerate(file, 1):
                 lemma = line.partition(" ")[0]
                 if lemma in wanted:
-                    offsets[lemma] = _offsets(line)
+                    with _damage_named(f"index.noun must follow WNDB's format, but line {number}"):
+                        offsets[lemma] = _offsets(line)
         found = {}
         for word, some in forms.items():
             known = next((offsets[form] for form in some if form in offsets), ())
@@ -61,8 +63,14 @@ class WordNet:
         """The meaning at a place in data.noun."""
         if offset not in self._known:
             end = self._data.find(b"\n", offset)
-            line = self._data[offset : end if end >= 0 else None].decode("utf-8")
-            self._known[offset] = _synset(line, offset)
+            line = self._data[offset : end if end >= 0 else None].decode("utf-8", "replace")
+            if line.partition(" ")[0] != f"{offset:08d}":
+                raise ValueError(
+                    f"data.noun must have a synset at offset {offset}, but has none there; "
+                    f"the offsets of a file that was edited or re-encoded no longer fit."
+                )
+            with _damage_named(f"data.noun must follow WNDB's format, but the synset at {offset}"):
+                self._known[offset] = _synset(line, offset)
         return self._known[offset]
 
     def ancestors(self, offset: int) -> dict[int, int]:
@@ -75,6 +83,14 @@ class WordNet:
                     steps[parent] = steps[node] + 1
                     waiting.append(parent)
         return steps
+
+
+@contextmanager
+def _damage_named(what: str) -> Iterator[None]:
+    try:
+        yield
+    except (ValueError, IndexError):
+        raise ValueError(f"{what} does not; it is damaged or was edited.") from None
 
 
 def _found(folder: str | PathLike[str] | None) -> Path:
@@ -112,11 +128,6 @@ def _synset(line: str, offset: int) -> Synset:
     # offset lex_filenum ss_type w_cnt word lex_id [...] p_cnt [symbol offset pos st ...] | gloss
     head, _, gloss = line.partition("|")
     fields = head.split()
-    if not fields or not fields[0].isdigit() or int(fields[0]) != offset:
-        raise ValueError(
-            f"data.noun must have a synset at offset {offset}, but has none there; "
-            f"the offsets of a file that was edited or re-encoded no longer fit."
-        )
     word_count = int(fields[3], 16)
     words = tuple(fields[4 + 2 * i] for i in range(word_count))
     at = 4 + 2 * word_count

@@ -136,10 +136,15 @@ def _number(text: str) -> float:
     return float(text.replace("−", "-"))
 
 
+_MOST_DIGITS = 1000  # Python reads no whole number of more than 4,300
+
+
 def _natural(name: str) -> list[tuple[int, int, str]]:
     """Sorts "item 10" after "item 2"."""
     return [
-        (0, int(piece), "") if piece.isdecimal() else (1, 0, piece.casefold())
+        (0, int(piece), "")
+        if piece.isdecimal() and len(piece) < _MOST_DIGITS
+        else (1, 0, piece.casefold())
         for piece in _PIECES.split(name)
         if piece
     ] + [(2, 0, name)]

@@ -86,11 +86,11 @@ def _csv(path: Path, text_columns: tuple[str, ...]) -> Any:
 def _parquet(path: Path) -> Any:
     import pandas
 
-    pyarrow = _checks.installed("pyarrow", "parquet")
+    _checks.installed("pyarrow", "parquet")
     try:
         return pandas.read_parquet(path)
-    except pyarrow.ArrowInvalid as error:
-        reason = str(error).splitlines()[0].rstrip(".")
+    except Exception as error:  # what Arrow and pandas make of damage is almost anything
+        reason = " ".join(str(error).split("\n")[0].split()).rstrip(".") or type(error).__name__
         raise DataError(f"'{path}' must be a parquet file, but: {reason}.") from None
 
 

@@ -62,6 +62,7 @@ def run_cell(
     judge = Judge.of(dataset, config.metrics, config.cost)
     objective = objective_of(treatment.loss_for(dataset))
     started = time.perf_counter()
+    finished: tuple[dict[str, Any], Arrays | None]
     try:
         outcome = train(
             net := fresh_net(config, dataset, seed),
@@ -76,9 +77,10 @@ def run_cell(
             checkpoint,
         )
     except NotFiniteError as error:
-        return failed(config, treatment, seed, str(error)), None
-    outcome.seconds["total"] = time.perf_counter() - started
-    finished = measured(config, treatment, seed, net, outcome, parts, judge, objective)
+        finished = failed(config, treatment, seed, str(error)), None
+    else:
+        outcome.seconds["total"] = time.perf_counter() - started
+        finished = measured(config, treatment, seed, net, outcome, parts, judge, objective)
     checkpoint.remove()
     return finished
 
@@ -113,8 +115,12 @@ def measured(
     parts: dict[str, Part],
     judge: Judge,
     objective: Objective,
-) -> tuple[dict[str, Any], Arrays]:
-    """The record and the sidecar of a finished run: every rule at its own best weights."""
+) -> tuple[dict[str, Any], Arrays | None]:
+    """The record and the sidecar of a finished run: every rule at its own best weights.
+
+    Of a net whose outputs for a part are not finite, as an input far from the others may make
+    them, a record that says so.
+    """
     record = {
         **head(config, treatment, seed, "done"),
         "metrics": {"validation": {}, "test": {}},
@@ -133,6 +139,10 @@ def measured(
             name: objective.logits(logits_of(net, part, config.training.precision))
             for name, part in parts.items()
         }
+        for name, outputs in logits.items():
+            if bool(outputs.softmax(-1).isnan().any()):
+                reason = f"the net's outputs for the {name} part are not finite."
+                return failed(config, treatment, seed, reason), None
         temperature = temperature_of(logits["validation"], parts["validation"].labels)
         record["temperature"][rule] = temperature
         for name, part in parts.items():

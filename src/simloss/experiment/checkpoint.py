@@ -1,7 +1,9 @@
 """Where an interrupted run goes on: the state of its training, written now and then."""
 
+import copy
 import io
 import time
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -25,13 +27,27 @@ class Checkpoint:
         self.path, self.every = path, every
         self._last = time.monotonic()
 
-    def load(self) -> dict[str, Any] | None:
-        """The state written last, if there is one."""
+    def load(self, fitting: dict[str, Any] | None = None) -> dict[str, Any] | None:
+        """The state written last, if there is one.
+
+        `fitting` are the modules, optimizers and generators, by name, that take their share of
+        it; they are as they were before if it does not fit them.
+        """
         if self.path is None or not self.path.exists():
             return None
+        before = {name: copy.deepcopy(_state(each)) for name, each in (fitting or {}).items()}
         try:
-            return dict(torch.load(self.path, weights_only=True))
+            with zipfile.ZipFile(self.path) as file:
+                if file.testzip() is not None:  # torch does not compare the checksums
+                    return None
+            found = dict(torch.load(self.path, weights_only=True))
+            for name, each in (fitting or {}).items():
+                if name in found or name != "loss":  # no loss in those of version 0.1
+                    _restore(each, found[name])
+            return found
         except Exception:  # a damaged file raises almost anything
+            for name, state in before.items():
+                _restore((fitting or {})[name], state)
             return None
 
     def save_if_due(self, state: Callable[[], dict[str, Any]]) -> None:
@@ -48,3 +64,14 @@ class Checkpoint:
         """The run is over."""
         if self.path is not None:
             self.path.unlink(missing_ok=True)
+
+
+def _state(each: Any) -> Any:
+    return each.get_state() if isinstance(each, torch.Generator) else each.state_dict()
+
+
+def _restore(each: Any, state: Any) -> None:
+    if isinstance(each, torch.Generator):
+        each.set_state(state)
+    else:
+        each.load_state_dict(state)

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from .config import TrainingConfig
 from .measure import Judge
 from .stacked_loss import StackedLoss
-from .training import EarlyStopping, Outcome, Part
+from .training import EarlyStopping, Outcome, Part, outputs_not_finite
 
 # Elementwise layers a stack of nets passes through unchanged.
 _ELEMENTWISE = (nn.ReLU, nn.GELU, nn.SiLU, nn.Tanh, nn.Identity)
@@ -117,6 +117,9 @@ def train_together(
         _note_failures(members, running, batch_losses, epoch)
         with torch.inference_mode():
             p = loss.logits(stack(x_validation[group])).softmax(-1)  # (B, n, C)
+        for position in p.isnan().flatten(1).any(1).nonzero().flatten().tolist():
+            member = members[running[position]]
+            member.failure = member.failure or outputs_not_finite(epoch)
         _note_epoch(
             members, running, stack, batch_losses, p, y_validation, judge, rules, kept_rules, epoch,
             config.stop_on,

@@ -21,6 +21,14 @@ _EVALUATION_BATCH = 2048
 _EVALUATION_NUMBERS = _EVALUATION_BATCH * 3 * 60 * 60
 
 
+def outputs_not_finite(epoch: int) -> str:
+    """What a record says where the loss was finite and the step it led to was too large."""
+    return (
+        f"the net's outputs became NaN after the last batch of epoch {epoch}; "
+        f"a lower learning rate may help."
+    )
+
+
 class NotFiniteError(ArithmeticError):
     """The loss became NaN or infinite."""
 
@@ -118,12 +126,8 @@ def train(
     stopping = EarlyStopping(kept_rules, config.stop_on, config.patience)
     outcome = Outcome()
     started = time.perf_counter()
-    if found := checkpoint.load():
-        net.load_state_dict(found["net"])
-        if "loss" in found:  # not in those of version 0.1
-            objective.load_state_dict(found["loss"])
-        optimizer.load_state_dict(found["optimizer"])
-        generator.set_state(found["generator"])
+    fitting = {"net": net, "loss": objective, "optimizer": optimizer, "generator": generator}
+    if found := checkpoint.load(fitting):
         stopping.best = found["best"]
         outcome = Outcome(**found["outcome"])
         started -= outcome.seconds["train"]
@@ -132,6 +136,8 @@ def train(
         mean_loss = _epoch(net, objective, optimizer, training, config, generator, epoch)
         truth = validation.labels
         p = objective.logits(logits_of(net, validation, config.precision)).softmax(-1)
+        if bool(p.isnan().any()):
+            raise NotFiniteError(outputs_not_finite(epoch))
         line: dict[str, Any] = {"epoch": epoch, "loss": mean_loss, "validation": {}}
         for rule in rules:
             answers = judge.answers(p, rule)

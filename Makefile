@@ -5,13 +5,18 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --quiet --constraint constraints.txt
 GROUND := pyproject.toml constraints.txt
 
-.PHONY: demo test check format bench docs coverage clean
+.PHONY: demo test test-integrations check format bench docs coverage clean
 
 demo: .venv/demo.stamp  ## compare the losses on the two shipped tables
 	$(BIN)/simloss compare
 
 test: .venv/test.stamp  ## all tests and doctests
 	$(BIN)/python -m pytest -n 2 $(ARGS)
+
+# An environment of its own: these packages are heavy, and nothing else needs them.
+test-integrations: .venv-integrations/test.stamp  ## Lightning, transformers, Keras, skorch: the real ones
+	SIMLOSS_INTEGRATIONS=all KERAS_BACKEND=torch .venv-integrations/bin/python -m pytest -n 2 \
+		tests/integrations src/simloss/integrations --ignore-glob='*sklearn.py' $(ARGS)
 
 coverage: .venv/test.stamp  ## the same with line and branch coverage
 	$(BIN)/python -m pytest -n 2 --cov --cov-report=term $(ARGS)
@@ -46,6 +51,14 @@ docs: .venv/docs.stamp  ## the documentation site, without a single warning
 	$(PIP) --group test
 	touch $@
 
+.venv-integrations/test.stamp: $(GROUND)
+	$(PYTHON) -m venv .venv-integrations
+	.venv-integrations/bin/python -m pip --disable-pip-version-check install --quiet --quiet --upgrade pip
+	.venv-integrations/bin/python -m pip --disable-pip-version-check install --quiet --quiet \
+		--constraint constraints.txt --editable '.[keras,lightning,skorch,transformers]' \
+		--group integrations
+	touch $@
+
 .venv/check.stamp: .venv/test.stamp
 	$(PIP) --group check
 	touch $@
@@ -55,4 +68,4 @@ docs: .venv/docs.stamp  ## the documentation site, without a single warning
 	touch $@
 
 clean:  ## remove the environment and every cache
-	rm -rf .venv build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage
+	rm -rf .venv .venv-integrations build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage

@@ -541,6 +541,8 @@ def installed(module: str, extra: str) -> Any:
     try:
         return import_module(module)
     except ModuleNotFoundError as error:
+        if (error.name or module).split(".")[0] != module.split(".")[0]:
+            raise  # it is there, and misses something of its own
         package = {"sklearn": "scikit-learn"}.get(module.split(".")[0], module.split(".")[0])
         raise ModuleNotFoundError(
             f"This needs {package}, which is not installed; `pip install 'simloss[{extra}]'` "

@@ -42,7 +42,7 @@ def test_the_blocks_of_a_page_run(page, folder, capsys):
         if file:
             (folder / file).write_text(block)
         elif language == "sh":
-            for line in block.splitlines():
+            for line in block.replace("\\\n", " ").splitlines():
                 if line.startswith("simloss "):
                     main(shlex.split(line, comments=True)[1:])
             said = capsys.readouterr().out

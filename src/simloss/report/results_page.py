@@ -1,0 +1,78 @@
+"""A page of results: prose written by hand, tables made from the records it names."""
+
+import re
+from pathlib import Path
+
+from ..experiment.store import RunFolder, RunFolderError, write_whole
+from .markdown import escaped
+from .results_table import results_table
+from .run import Run
+from .starting_values import starting_values
+from .words import listed
+
+_REGION = re.compile(
+    r"(?P<open><!-- (?P<what>results|starting values): (?P<folders>[^\n]*?) -->\n)"
+    r".*?(?P<close><!-- end -->)",
+    re.DOTALL,
+)
+
+
+def refresh(page: Path) -> list[str]:
+    """Make every marked region of a page anew; returns what the regions are about.
+
+    A region is what stands between ``<!-- results: FOLDER -->`` and ``<!-- end -->``, FOLDER being
+    a run folder's path from the page: it becomes the verdict on that run and a table. Between
+    ``<!-- starting values: FOLDERS -->`` and the end comes what value of the parameter to start
+    with, from the records of several.
+    """
+    text = page.read_text(encoding="utf-8")
+    write_whole(page, refreshed(text, page.parent).encode())
+    return [match["folders"] for match in _REGION.finditer(text)]
+
+
+def refreshed(text: str, beside: Path) -> str:
+    """The text with its regions made anew; folders are looked for beside the page."""
+    opened, whole = len(re.findall(r"<!-- (?:results|starting values):", text)), 0
+
+    def region(match: re.Match[str]) -> str:
+        nonlocal whole
+        whole += 1
+        folders = [beside / name for name in match["folders"].split()]
+        made = _results(folders[0]) if match["what"] == "results" else _starting_values(folders)
+        return f"{match['open']}\n{made}\n\n{match['close']}"
+
+    result = _REGION.sub(region, text)
+    if whole != opened:
+        raise ValueError(
+            f"the page must close each region with `<!-- end -->`, but {opened} are "
+            f"opened and {whole} closed."
+        )
+    return result
+
+
+def _results(folder: Path) -> str:
+    run = Run.read(folder)
+    parts = [_about(run), escaped(run.verdict.sentence)]
+    if run.results.done:
+        parts += [results_table(run.verdict)]
+    parts += [escaped(note) for note in run.verdict.notes]
+    return "\n\n".join(parts)
+
+
+def _about(run: Run) -> str:
+    """The data, the net and the runs, in a line."""
+    config = run.config
+    sizes = [f"{count:,} {part}" for part, count in run.sizes.items()]
+    seeds = f"{len(config.seeds)} seeds, " + (
+        "a new split each" if config.split.new_for_each_seed else "one split"
+    )
+    parts = [f"{len(run.classes)} classes", config.model, seeds]
+    examples = f"; {listed(sizes)} examples" if sizes else ""
+    return f"*{escaped(', '.join(parts))}{examples}.*"
+
+
+def _starting_values(folders: list[Path]) -> str:
+    known = [folder for folder in folders if RunFolder(folder).exists()]
+    if not known:
+        raise RunFolderError("the page must name run folders to learn from, but there are none.")
+    return starting_values([Run.read(folder) for folder in known])

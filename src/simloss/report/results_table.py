@@ -1,0 +1,107 @@
+"""A run in one table: each family at its chosen parameter, all decisions side by side."""
+
+import math
+
+from .. import metrics
+from ..metrics import Metric
+from .findings import Finding
+from .markdown import escaped
+from .paper import in_the_paper, is_in_the_paper
+from .results import Results, Row
+from .verdict import Verdict
+
+Chosen = dict[str, Finding]  # rule -> the family's treatment under it
+
+
+def results_table(verdict: Verdict) -> str:
+    """Markdown: a line a family, cross entropy first; test values, chosen on validation.
+
+    The metric that counts has its standard deviation over runs and a mark, corrected for all
+    comparisons of the table. Metrics of probabilities stand once, of the weights kept for argmax.
+    """
+    results = verdict.results
+    columns = [metrics.find(name) for name in results.columns_main_first]
+    with_paper = is_in_the_paper(results.config)
+    lines = [_head(results, columns, with_paper)]
+    lines.append(["---"] + ["---:"] * (len(lines[0]) - 1))
+    families = _families(verdict).values()
+    lines += [_line(verdict, chosen, columns, with_paper) for chosen in families]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _families(verdict: Verdict) -> dict[str, Chosen]:
+    found: dict[str, Chosen] = {}
+    for each in verdict.findings:
+        found.setdefault(each.row.family, {})[each.rule] = each
+    return found
+
+
+def _head(results: Results, columns: list[Metric], with_paper: bool) -> list[str]:
+    head = ["loss", "parameter", "runs"]
+    for metric in columns:
+        rules = results.rules[:1] if _is_of_probabilities(metric) else results.rules
+        head += [metric.label if len(rules) == 1 else f"{metric.label}, {rule}" for rule in rules]
+    return [*head, "the paper's, argmax"] if with_paper else head
+
+
+def _line(verdict: Verdict, chosen: Chosen, columns: list[Metric], with_paper: bool) -> list[str]:
+    results = verdict.results
+    rows = {rule: finding.row for rule, finding in chosen.items()}
+    first = next(iter(rows.values()))
+    cells = [escaped(first.family), _parameters(rows), _runs(rows)]
+    for metric in columns:
+        rules = results.rules[:1] if _is_of_probabilities(metric) else results.rules
+        cells += [_value(verdict, chosen.get(rule), metric) for rule in rules]
+    return [*cells, _papers(results, first, columns)] if with_paper else cells
+
+
+def _is_of_probabilities(metric: Metric) -> bool:
+    return metric.needs == {"probabilities"}
+
+
+def _parameters(rows: dict[str, Row]) -> str:
+    """As in "r = 0.8", or "r = 0.8 / 0.5" where decisions chose differently."""
+    values = [row.value for row in rows.values()]
+    if all(value is None for value in values):
+        return "–"
+    shown = dict.fromkeys(values) if len(set(values)) == 1 else values
+    symbol = next(iter(rows.values())).symbol
+    return f"{symbol} = {' / '.join(f'{value:g}' for value in shown if value is not None)}"
+
+
+def _runs(rows: dict[str, Row]) -> str:
+    counts = [len(row.cells) for row in rows.values()]
+    return str(counts[0]) if len(set(counts)) == 1 else " / ".join(map(str, counts))
+
+
+def _value(verdict: Verdict, finding: Finding | None, metric: Metric) -> str:
+    if finding is None:
+        return "–"
+    results, best = verdict.results, verdict.recommendation
+    by_seed = list(finding.row.by_seed("test", finding.rule, metric.name).values())
+    mean = math.fsum(by_seed) / len(by_seed) if by_seed else math.nan
+    text = metric.format(mean)
+    if metric.name != results.metric.name:
+        return text
+    if len(by_seed) > 1:
+        text += f" ± {_spread(metric, by_seed, mean)}"
+    is_best = best is not None and (best.row, best.rule) == (finding.row, finding.rule)
+    return _mark(finding) + (f"**{text}**" if is_best else text)
+
+
+def _mark(finding: Finding) -> str:
+    """Against cross entropy under the same decision; cross entropy's own, against argmax, none."""
+    if finding.row.is_baseline:
+        return ""
+    return "(+) " if finding.is_better else "(−) " if finding.is_worse else ""
+
+
+def _spread(metric: Metric, values: list[float], mean: float) -> str:
+    squares = math.fsum((value - mean) ** 2 for value in values)
+    return metric.format(math.sqrt(squares / (len(values) - 1)))
+
+
+def _papers(results: Results, row: Row, columns: list[Metric]) -> str:
+    known = in_the_paper(results.config, row)
+    shown = [f"{m.label} {m.format(known[m.name])}" for m in columns if m.name in known]
+    return ", ".join(shown) or "–"

@@ -1,0 +1,211 @@
+"""Pages of results: made from records, in step with them."""
+
+import math
+import shutil
+from dataclasses import replace
+from pathlib import Path
+from statistics import stdev
+
+import pytest
+
+from report import made_up
+from simloss.cli import main
+from simloss.experiment.config import DataConfig
+from simloss.experiment.store import RunFolder
+from simloss.report.paper import in_the_paper
+from simloss.report.results import Results
+from simloss.report.results_page import refresh, refreshed
+from simloss.report.results_table import results_table
+from simloss.report.run import Run
+from simloss.report.start_rules import RULES, Case, left_out
+from simloss.report.starting_values import cases, starting_values
+from simloss.report.verdict import verdict
+
+PAGE = Path(__file__).parents[2] / "docs" / "results.md"
+
+
+@pytest.mark.skipif(not PAGE.exists(), reason="not in a clone")
+def test_the_published_page_is_in_step_with_the_committed_records():
+    text = PAGE.read_text(encoding="utf-8")
+    assert refreshed(text, PAGE.parent) == text, "run: simloss report docs/results.md"
+
+
+def cells(table):
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines()]
+
+
+def helped(arm, rule, metric):
+    """Only the proper loss helps, the more the larger r; the median helps all."""
+    if metric == "accuracy":
+        return 0.3
+    gain = arm.value if arm.loss == "proper" else 0.0
+    return 4 - gain - 0.5 * (rule == "median")
+
+
+def made_run(**options):
+    config = made_up.config(**options)
+    return config, made_up.records(config, helped, noise=0.02, luck=0.1)
+
+
+def test_a_line_a_family_at_its_chosen_parameter():
+    config, records = made_run()
+    head, _, *lines = cells(results_table(verdict(records, config)))
+    assert head[:5] == ["loss", "parameter", "runs", "MAE, argmax", "MAE, median"]
+    assert head[-2:] == ["NLL", "ECE"]
+    found = {line[0]: dict(zip(head, line, strict=True)) for line in lines}
+    assert list(found) == ["cross entropy", "SimLoss", "proper SimLoss", "soft targets"]
+    best = found["proper SimLoss"]
+    assert best["parameter"] == "r = 0.8"
+    assert best["runs"] == "10"
+    assert best["MAE, argmax"].startswith("(+) 3.2")
+    assert best["MAE, median"].startswith("(+) **2.7")
+    assert "(" not in found["cross entropy"]["MAE, median"]
+    rows = {row.label: row for row in Results.of(records, config).rows}
+    chosen = rows["proper SimLoss, r = 0.8"]
+    assert best["NLL"] == f"{chosen.mean('test', 'argmax', 'nll'):.2f}"
+    errors = list(chosen.by_seed("test", "median", "mae").values())
+    assert f" ± {stdev(errors):.2f}" in best["MAE, median"]
+
+
+def test_decisions_may_choose_differently():
+    config = made_up.config(losses=("proper",))
+
+    def opposite(arm, rule, metric):
+        return 4 - (arm.value or 0) * (1 if rule == "argmax" else -1)
+
+    records = made_up.records(config, opposite, noise=0.01)
+    table = results_table(verdict(records, config))
+    assert "| r = 0.8 / 0.3 |" in table
+
+
+def test_the_papers_numbers_stand_beside_ours():
+    config, _ = made_run()
+    config = replace(config, data=DataConfig("utkface"), model="age-cnn")
+    records = made_up.records(config, helped)
+    head, _, *lines = cells(results_table(verdict(records, config)))
+    assert head[-1] == "the paper's, argmax"
+    found = {line[0]: line[-1] for line in lines}
+    assert found["cross entropy"] == "MAE 7.39, Accuracy 14.47 %"
+    assert found["proper SimLoss"] == "–"
+    rows = Results.of(records, config).rows
+    simloss = next(row for row in rows if row.label == "SimLoss, r = 0.8")
+    assert in_the_paper(config, simloss) == {"accuracy": 0.1257, "mae": 7.01, "mse": 117.99}
+    assert in_the_paper(replace(config, model="resnet"), simloss) == {}
+
+
+def test_regions_are_made_anew_and_prose_is_kept(ordered, tmp_path, capsys):
+    page = tmp_path / "page.md"
+    page.write_text(f"# Ours\n\n<!-- results: {ordered} -->\nold\n<!-- end -->\n\nAnd so on.\n")
+    main(["report", str(page)])
+    text = page.read_text()
+    assert capsys.readouterr().out == f"made anew: {ordered}\n"
+    assert text.startswith("# Ours\n\n<!-- results: ")
+    assert text.endswith("<!-- end -->\n\nAnd so on.\n")
+    assert "old" not in text
+    assert "*29 classes, mlp, 10 seeds, a new split each; 600 train" in text
+    assert "| cross entropy | – | 10 |" in text
+    refresh(page)
+    assert page.read_text() == text
+
+
+def test_a_run_that_has_hardly_begun(tmp_path):
+    config, records = made_run(seeds=3)
+    made_up.folder(tmp_path / "begun", config, records[:2])
+    made_up.folder(tmp_path / "empty", config, [])
+    text = "".join(f"<!-- results: {name} -->\n<!-- end -->\n" for name in ("begun", "empty"))
+    made = refreshed(text, tmp_path)
+    assert "28 of 30 runs are not there yet" in made
+    assert "No run has finished" in made
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("<!-- results: x -->\n", "but 1 are opened and 0 closed"),
+        ("<!-- results: nowhere -->\n<!-- end -->", "must be a run folder with a config.yaml"),
+        ("<!-- starting values: nowhere -->\n<!-- end -->", "must name run folders to learn from"),
+    ],
+)
+def test_a_broken_page(text, message, tmp_path):
+    with pytest.raises(ValueError, match=message):
+        refreshed(text, tmp_path)
+
+
+def test_what_cannot_be_refreshed(tmp_path, capsys):
+    for arguments, sentence in (
+        ([str(tmp_path / "no.md")], "must be a run folder or a page"),
+        ([str(tmp_path / "no.md"), "--out", "x"], "does not apply to a page"),
+    ):
+        with pytest.raises(SystemExit):
+            main(["report", *arguments])
+        assert sentence in capsys.readouterr().err
+
+
+def case(name, classes, best, group=None):
+    """Errors that rise with the distance from the best r."""
+    errors = {r: 1 + abs(r - best) for r in (0.3, 0.5, 0.7, 0.9)}
+    return Case(name, group or name, classes, 1000, math.log(classes), errors, errors, 1.5)
+
+
+def test_one_value_for_all_is_that_of_the_others():
+    known = [case("a", 10, 0.5), case("b", 10, 0.5), case("c", 10, 0.9)]
+    found = left_out(known, RULES["one r for all"])
+    assert found["c"] == (0.5, pytest.approx(0.4))
+
+
+def test_a_line_finds_what_depends_on_the_number_of_classes():
+    known = [case("a", 5, 0.3), case("b", 20, 0.5), case("c", 80, 0.7), case("d", 640, 0.9)]
+    by_classes = left_out(known, RULES["by the number of classes"])
+    alike = left_out(known, RULES["one r for all"])
+    assert sum(regret for _, regret in by_classes.values()) < sum(r for _, r in alike.values())
+
+
+def test_data_of_one_source_is_left_out_together():
+    seen = []
+
+    def fit(known):
+        seen.append({each.name for each in known})
+        return lambda each: 0.5
+
+    left_out([case("a", 5, 0.3, "x"), case("b", 5, 0.3, "x"), case("c", 5, 0.9)], fit)
+    assert seen == [{"c"}, {"a", "b"}]
+
+
+def test_effective_classes_fall_with_r():
+    known = [case("a", 10, 0.3), case("b", 10, 0.3), case("c", 10, 0.3)]
+    assert left_out(known, RULES["by effective classes"])["c"][0] == 0.3
+
+
+def test_starting_values_from_records(tmp_path):
+    runs = []
+    for at in range(3):
+        config, records = made_run(seeds=2, values=(0.3, 0.8))
+        config = replace(
+            config, name=f"set {at}", data=DataConfig("table", None, {"target": str(at)})
+        )
+        made_up.folder(tmp_path / str(at), config, records)
+        runs.append(Run.read(tmp_path / str(at)))
+    (first, *_) = cases(runs, "proper SimLoss", "median")
+    assert (first.tuned, first.examples, first.classes) == (0.8, 600, 29)
+    assert first.regret(0.8) == 0
+    assert first.regret(0.3) == pytest.approx(3.2 / 2.7 - 1, abs=0.05)
+    text = starting_values(runs)
+    assert "| set 0 | 29 | 600 |" in text
+    assert "| r = 0.3, whatever the data |" in text
+    assert "no similarity: cross entropy" in text
+    assert cases(runs, "nobody's loss", "median") == []
+
+
+def test_thinned_records_say_the_same(ordered, tmp_path):
+    thin_records = pytest.importorskip("tools.thin_records", reason="not in a clone")
+    shutil.copytree(ordered, tmp_path / "thin")
+    folder = RunFolder(tmp_path / "thin")
+    before = Run.read(ordered).verdict
+    old, new = thin_records.thin(folder)
+    assert new < old / 2
+    after = Run.read(tmp_path / "thin").verdict
+    assert after.sentence == before.sentence
+    assert [r["cell"] for r in folder.records()] == [
+        r["cell"] for r in RunFolder(ordered).records()
+    ]
+    assert not any("history" in record for record in folder.records())

@@ -240,21 +240,20 @@ class TestPredict:
         path = tmp_path / "s.csv"
         similarity.order(4, 0.5, names=["lion", "cat", "truck", "bus"]).save(path)
         main(["train", things, "--target", "thing", "--similarity", "s.csv", "--epochs", "5"])
+        assert "Similarity: s.csv, because you asked for it" in capsys.readouterr().out
         path.unlink()  # the model keeps what it needs
         main(["predict", "model.safetensors", things, "--out", "a.parquet", "--all"])
         answers = pd.read_parquet("a.parquet")
         names = ["bus", "cat", "lion", "truck"]
         place = {"lion": 0, "cat": 1, "truck": 2, "bus": 3}
         p = answers[[f"p({name})" for name in names]].to_numpy()
-        for row, cost in zip(p, answers["expected_cost"], strict=True):
-            costs = [
-                sum(
-                    q * (1 - 0.5 ** abs(place[k] - place[c]))
-                    for k, q in zip(names, row, strict=True)
-                )
-                for c in names
-            ]
-            assert cost == pytest.approx(min(costs), abs=1e-5)
+        told = zip(p, answers["answer"], answers["expected_cost"], strict=True)
+        for row, answer, cost in told:
+            expected = sum(
+                q * (1 - 0.5 ** abs(place[k] - place[answer]))
+                for k, q in zip(names, row, strict=True)
+            )
+            assert cost == pytest.approx(expected, abs=1e-5)
 
     def test_formulas_are_defused(self, capsys, tmp_path):
         rows = "".join(f"{i % 2},{'=1+1' if i % 2 else '-x'}\n" for i in range(40))

@@ -146,7 +146,8 @@ def described(data: "DataConfig", dataset: "Dataset", made: "Proposal") -> Itera
         listed = ", ".join(f"{name} ({count})" for name, count in rare.items())
         yield f"  rare, fewer than 3 examples: {listed}"
     chosen = "" if made.reason.startswith("you") else "; --similarity chooses another"
-    yield f"Similarity: {made.similarity}, because {made.reason}{chosen}"
+    name = Path(made.similarity).name  # of a file, without its folder
+    yield f"Similarity: {name}, because {made.reason}{chosen}"
 
 
 def missing_from_parts(dataset: "Dataset", split: object, seeds: tuple[int, ...]) -> Iterator[str]:

@@ -7,6 +7,7 @@ from torch import Tensor
 
 from .. import _checks
 from ..decision import decide, expected_cost
+from ..decision.answer import UNSURE
 from .config import RULES
 from .new_data import NewData
 from .saved import SavedModel
@@ -27,21 +28,24 @@ def answers(
 ) -> Table:
     """One row an example: the answer, its probability, what it is expected to cost, the others.
 
-    Probabilities are calibrated by the temperature that validation asked for, and the answer is the
-    one of lowest expected cost under them.
+    The answer is made as the net was judged when it was chosen, from its probabilities as they are.
+    What is shown beside it is calibrated by the temperature that validation asked for: answers made
+    from that can be much worse, where a net's outputs are no posterior (SimLoss's, by the median).
 
     Args:
         saved: the net.
         data: the examples.
         rule: the decision, if not the one the net was kept for.
-        abstain: give no answer where even the best is expected to cost more than this.
+        abstain: give no answer where it is expected to cost more than this.
         all_probabilities: of every class, instead of the three most probable ones.
     """
     p = saved.probabilities(data.inputs)
     cost, positions = cost_of(saved, rule or saved.rule)
-    chosen = decide(p, cost, positions=positions)
+    as_judged = saved.probabilities(data.inputs, calibrated=False)
+    chosen = decide(as_judged, cost, positions=positions)
     costs = expected_cost(p, chosen, cost, positions=positions)
-    final = chosen if abstain is None else decide(p, cost, positions=positions, abstain=abstain)
+    limit = float("inf") if abstain is None else _checks.real("abstain", abstain)
+    final = chosen.masked_fill(costs > limit, UNSURE)
     names = saved.class_names
     table: Table = {
         data.name_heading: data.names,

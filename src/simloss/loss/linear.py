@@ -46,9 +46,10 @@ def linear_sim_loss(
     differentiated, `torch.compile` and `torch.func` work as well; the latter three hold the logits.
 
     Args:
-        input: features, (D), (N, D) or (*, D).
+        input: features, (D), (N, D) or (..., D).
         linear_weight: the weight of the last layer, (C, D); it may be that of an embedding, too.
-        target: class indices, () or (N) or (*); or class probabilities, (C) or (N, C) or (*, C).
+        target: class indices, () or (N) or (...); or class probabilities, (C) or (N, C) or
+            (..., C).
         similarity: as in :func:`simloss.sim_loss`.
         linear_bias: the bias of the last layer, (C).
         weight: a weight for each class, (C).

@@ -65,8 +65,9 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def _sentence(error: BaseException) -> str:
-    if isinstance(error, OSError) and error.filename is not None:
-        return f"{error.strerror}: {error.filename}."  # without the number
+    if isinstance(error, OSError) and error.strerror is not None:  # without the number
+        where = f": {error.filename}" if error.filename is not None else ""
+        return f"{error.strerror}{where}."
     return str(error)
 
 

@@ -75,7 +75,8 @@ def read_pickle(name: str, data: bytes) -> dict[str, Any]:
             for key, value in entries.items()
         }
     except Exception as error:  # whatever a broken program does
+        reason = " ".join(str(error).split())
         raise DataError(
-            f"'{name}' is not a file of cifar-100-python ({error}); "
+            f"'{name}' is not a file of cifar-100-python ({reason}); "
             f"cifar-100-binary.tar.gz holds the same images without pickle."
         ) from None

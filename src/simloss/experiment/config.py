@@ -153,9 +153,16 @@ class Config:
         write_whole(path, yaml.safe_dump(self.as_dict(), sort_keys=False).encode())
 
     @classmethod
-    def load(cls, path: Path) -> "Config":
-        """Read it from YAML; nothing in it can run code."""
-        return cls.from_dict(_plain_yaml(path))
+    def load(cls, path: Path, *, whole: bool = False) -> "Config":
+        """Read it from YAML; nothing in it can run code.
+
+        With `whole`, as a run folder has it: every setting is there, or the file was cut off.
+        """
+        plain = _plain_yaml(path)
+        config = cls.from_dict(plain)
+        if whole and config.as_dict() != plain:
+            raise ValueError(f"{path} must hold every setting of the run, but it is not complete.")
+        return config
 
     def shared(self) -> dict[str, Any]:
         """All but the treatments and the seeds: what every cell has in common."""

@@ -60,7 +60,7 @@ class RunFolder:
             raise RunFolderError(
                 f"'{self.path}' must be a run folder with a config.yaml, but it has none."
             )
-        return Config.load(self.config_path)
+        return Config.load(self.config_path, whole=True)
 
     @contextmanager
     def open_for_writing(self, config: Config, *, resume: bool) -> Iterator[None]:
@@ -226,7 +226,7 @@ def _parsed(line: bytes, path: Path, number: int) -> dict[str, Any]:
         record = json.loads(line)
         if _is_record(record):
             return dict(record)
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+    except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError):
         pass
     raise _no_record(path, number)
 

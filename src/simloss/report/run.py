@@ -49,7 +49,7 @@ class Run:
         return cls(
             folder,
             config,
-            verdict_of(Results.of(records, config, classes.unit)),
+            verdict_of(_results(folder, records, config, classes.unit)),
             classes,
             _versions(records),
             sum(record.get("seconds", {}).get("total", 0.0) for record in records),
@@ -59,6 +59,16 @@ class Run:
     @property
     def results(self) -> Results:
         return self.verdict.results
+
+
+def _results(folder: RunFolder, records: list[Record], config: Config, unit: str | None) -> Results:
+    try:
+        return Results.of(records, config, unit)
+    except (KeyError, TypeError, AttributeError) as error:
+        raise RunFolderError(
+            f"'{folder.records_path}' must hold what was measured in each record, but one lacks "
+            f"{error}; remove its line and resume, and its cell is run again."
+        ) from None
 
 
 def _class_count(folder: RunFolder, records: list[Record]) -> int:

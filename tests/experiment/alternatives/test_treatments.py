@@ -125,6 +125,29 @@ def test_in_the_stack_they_train_as_alone():
             assert a["validation"] == pytest.approx(b["validation"], abs=1e-6)
 
 
+def test_the_row_normalised_form_trains_the_same_net():
+    dataset, rules = abalone(), ("argmax",)
+    config = TrainingConfig(epochs=5, batch_size=64, learning_rate=3e-3)
+    judge = Judge(("mae",), None, dataset.num_classes)
+    outcomes = [
+        train(
+            fresh_net(CONFIG, dataset, 0).double(),
+            Treatment("simloss", "order", 0.8, options).loss_for(dataset),
+            double_parts("train"),
+            double_parts("validation"),
+            judge,
+            rules,
+            config,
+            7,
+        )
+        for options in ({}, {"normalized": True})
+    ]
+    first, second = (outcome.states["argmax"] for outcome in outcomes)
+    assert outcomes[0].history[0]["loss"] < outcomes[1].history[0]["loss"]
+    for name, value in first.items():
+        assert torch.allclose(value, second[name], atol=1e-6)
+
+
 def test_records_are_like_all_others():
     cells = [(treatment, 0) for treatment in (Treatment("cross-entropy"), *OTHERS)]
     together = run_cells_together(CONFIG, cells, lambda line: None)

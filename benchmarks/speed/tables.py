@@ -8,7 +8,7 @@ from simloss.similarity import embedding, order
 
 from . import contenders, linear, million
 from .memory import growth
-from .timing import take_turns
+from .timing import in_pairs, take_turns
 
 Record = dict[str, Any]
 
@@ -41,7 +41,8 @@ def _of_shape(
 ) -> list[Record]:
     steps = {name: contenders.step(name, shape) for name in names}
     there = {name: step for name, step in steps.items() if step is not None}
-    timings = take_turns(there, seconds=seconds, calls=20 if shape == TINY else 1)
+    calls = 20 if shape == TINY else 1
+    timings = in_pairs(there, seconds=seconds, calls=calls)
     records = []
     for name in there:
         record = {"name": name, "shape": list(shape), **asdict(timings[name])}
@@ -65,7 +66,7 @@ def linear_layer(seconds: float) -> list[Record]:
     """The last layer and the loss in one."""
     steps = {name: linear.step(name, *linear.SHAPE) for name in linear.CONTENDERS}
     there = {name: step for name, step in steps.items() if step is not None}
-    timings = take_turns(there, seconds=10 * seconds, most=10)
+    timings = take_turns(there, seconds=10 * seconds, least=3, most=10)
     return [
         {
             "name": name,

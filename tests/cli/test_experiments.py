@@ -3,8 +3,6 @@
 import io
 import os
 import signal
-import subprocess
-import sys
 import tarfile
 import time
 
@@ -179,11 +177,11 @@ class TestTrain:
 
 @pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM], ids=["Ctrl-C", "SIGTERM"])
 @pytest.mark.parametrize("workers", ["1", "2"])
-def test_stopped_politely_and_resumed(tmp_path, stop, workers):
-    command = [sys.executable, "-m", "simloss", "compare", "abalone", "--workers", workers]
-    command += ["--r", "0.5", "--loss", "simloss", "--seeds", "4", "--out", "run"]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=tmp_path)
+def test_stopped_politely_and_resumed(tmp_path, started, stop, workers):
+    few = ("--r", "0.5", "--loss", "simloss", "--seeds", "4", "--workers", workers)
+    process = started("compare", "abalone", *few, "--out", "run")
     while not (tmp_path / "run" / "running").exists():
+        assert process.poll() is None
         time.sleep(0.05)
     time.sleep(1)
     process.send_signal(stop)

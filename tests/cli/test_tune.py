@@ -1,8 +1,6 @@
 """`simloss tune`, as a user types it."""
 
 import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -85,10 +83,9 @@ def test_mistakes(capsys, tmp_path):
 
 
 @pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM], ids=["Ctrl-C", "SIGTERM"])
-def test_stopped_politely_and_resumed(tmp_path, capsys, stop):
-    arguments = ["tune", "abalone", "--epochs", "200", "--search-seeds", "20", "--out", "run"]
-    command = [sys.executable, "-m", "simloss", *arguments]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=tmp_path)
+def test_stopped_politely_and_resumed(tmp_path, capsys, started, stop):
+    search = ("--epochs", "200", "--search-seeds", "20", "--out", "run")
+    process = started("tune", "abalone", *search)
     while not (tmp_path / "run" / "search.journal").exists():
         assert process.poll() is None
         time.sleep(0.05)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import simloss
 from simloss.loss.contract import checked_problem
-from simloss.loss.fused import choose, compressed, compute, operator, small, worker
+from simloss.loss.fused import choose, compressed, compute, operator, ordinary, worker
 from simloss.loss.fused import sparse as sparse_rows
 from simloss.loss.fused.compressed import Compressed, transposed
 from simloss.loss.fused.powers import PowerProduct
@@ -34,9 +34,9 @@ OPTIONS = {
 
 
 @pytest.fixture(autouse=True)
-def no_batch_is_small(monkeypatch):
-    """The way of small batches has its own tests."""
-    monkeypatch.setattr(small, "_ENTRIES", 0)
+def no_call_is_ordinary(monkeypatch):
+    """The short ways have their own tests."""
+    monkeypatch.setattr(ordinary, "_is_ordinary", lambda *call: False)
 
 
 def dense(C, seed=0):

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import simloss
 from simloss.loss.contract import checked_problem
-from simloss.loss.fused.small import small_loss
+from simloss.loss.fused.ordinary import Call, ordinary_loss
 from simloss.loss.plain import plain_loss
 from simloss.loss.proper import PROPER_SIM_LOSS
 from simloss.loss.sim import SIM_LOSS
@@ -43,6 +43,13 @@ def problem(name, input, target, S, **options):
     return checked_problem(FORMULAS[name], input, target, S, **{**OPTIONS, **options})
 
 
+def small_loss(name, input, target, S, *, weight=None, ignore_index=-100, reduction="mean"):
+    call = Call(FORMULAS[name], plain_loss, S, ignore_index, reduction)
+    loss = ordinary_loss(call, input, target, weight)
+    assert loss is None or loss.grad_fn is None or loss.grad_fn.name() == "NllLossBackward0"
+    return loss
+
+
 def batch(N=5, seed=0, dtype=torch.float64):
     generator = torch.Generator().manual_seed(seed)
     input = 3 * torch.randn(N, C, generator=generator, dtype=torch.float64)
@@ -61,17 +68,10 @@ def batch(N=5, seed=0, dtype=torch.float64):
 def test_twins(name, form, seed, dtype, weighted, ignore, reduction):
     input, target = batch(5, seed, dtype)
     weight = torch.rand(C, generator=torch.Generator().manual_seed(seed)) if weighted else None
-    asked = problem(
-        name,
-        input,
-        target.to(torch.uint8),
-        SIMILARITIES[form],
-        weight=weight,
-        ignore_index=ignore,
-        reduction=reduction,
-    )
+    asked = (name, input, target, SIMILARITIES[form])
+    options = {"weight": weight, "ignore_index": ignore, "reduction": reduction}
     found = []
-    for loss in (small_loss(asked), plain_loss(asked)):
+    for loss in (small_loss(*asked, **options), plain_loss(problem(*asked, **options))):
         direction = 0.5 + torch.arange(loss.numel()).to(loss.dtype).reshape(loss.shape)
         first = torch.autograd.grad(loss, input, direction, create_graph=True)[0]
         found.append((loss, first, torch.autograd.grad(first.square().sum(), input)[0]))
@@ -90,14 +90,14 @@ def test_is_taken(loss_name, loss_function):
 @pytest.mark.parametrize(
     "change",
     [
-        {"label_smoothing": 0.1},
-        {"cross_entropy_share": 0.1},
         {"similarity": order(C, 0.7).normalized()},
         {"similarity": embedding(torch.eye(C))},
         {"input": torch.zeros(5, C, 1), "target": torch.zeros(5, 1).long()},
         {"input": torch.zeros(5, C).bfloat16()},
         {"target": torch.zeros(5, C)},
         {"input": torch.zeros(400, C), "target": torch.zeros(400).long()},
+        {"target": torch.zeros(5).int()},
+        {"input": torch.zeros(C, 5).T},
         {"input": torch.tensor([[0.0, 0, 0, 0, 0, 1000]]), "target": torch.tensor([0])},
         {"input": torch.full((5, C), float("nan"))},
     ],
@@ -115,7 +115,20 @@ def test_is_not_taken(loss_name, change):
         **change,
     }
     input, target, S = (arguments.pop(name) for name in ("input", "target", "similarity"))
-    assert small_loss(problem(loss_name, input, target, S, **arguments)) is None
+    assert small_loss(loss_name, input, target, S) is None
+
+
+@pytest.mark.parametrize("option", ["label_smoothing", "cross_entropy_share"])
+def test_is_not_taken_with_options(loss_function, option):
+    input, target = batch()
+    loss = loss_function(input, target, order(C, 0.7), **{option: 0.1})
+    assert loss.grad_fn.name() == "FusedLossBackward"
+
+
+def test_a_wrong_weight_gets_our_sentence(loss_function):
+    input, target = batch()
+    with pytest.raises(ValueError, match=f"for each of the {C} classes"):
+        loss_function(input, target, order(C, 0.7), weight=torch.ones(C + 1))
 
 
 @pytest.mark.parametrize("wrong", [C, -1])

@@ -13,6 +13,7 @@ from .. import _checks
 from ..similarity import as_similarity
 from .fused.choose import can_be_fused
 from .fused.function import fused_loss
+from .fused.ordinary import Call, ordinary_loss
 from .plain import plain_loss
 from .problem import Formula, Problem
 
@@ -39,8 +40,13 @@ def loss_by_contract(
     and one with class probabilities t costs
     :math:`\sum_c w_c \bigl((1 - \epsilon) t_c + \epsilon / C\bigr) \ell(c)`.
     """
-    num_classes = _checks.logits(input)
     similarity = as_similarity(similarity)
+    if not label_smoothing and not cross_entropy_share and formula.kernel is not None:
+        call = Call(formula, plain_loss, similarity, ignore_index, reduction)
+        loss = ordinary_loss(call, input, target, weight)
+        if loss is not None:
+            return loss
+    num_classes = _checks.logits(input)
     _checks.same_class_count(similarity.num_classes, input, num_classes)
     _checks.target_is_index(input, target)
     problem = checked_problem(

@@ -7,6 +7,7 @@ from torch import Tensor
 
 from ...similarity import Similarity
 from .operator import BLOCK_ENTRIES, PART_ENTRIES, Operator
+from .scratch import scratch
 
 
 class SimilarityOperator(Operator):
@@ -26,16 +27,20 @@ class DenseOperator(SimilarityOperator):
         return self.matrix()
 
     def rows(self, y: Tensor) -> Tensor:
-        return self.similarity.tensors["matrix"].index_select(0, y).to(self.dtype)
+        matrix = self.similarity.tensors["matrix"]
+        if matrix.dtype != self.dtype:
+            return matrix.index_select(0, y).to(self.dtype)
+        out = scratch("rows", (y.shape[0], self.num_classes), self.dtype)
+        return torch.index_select(matrix, 0, y, out=out)
 
     def columns(self, y: Tensor) -> Tensor:
         return self.similarity.tensors["matrix"].index_select(1, y).T.to(self.dtype).contiguous()
 
-    def mixtures(self, x: Tensor) -> Tensor:
-        return x @ self._matrix.T
+    def mixtures(self, x: Tensor, *, into: str | None = None) -> Tensor:
+        return _product(x, self._matrix.T, into)
 
-    def pullback(self, x: Tensor) -> Tensor:
-        return x @ self._matrix
+    def pullback(self, x: Tensor, *, into: str | None = None) -> Tensor:
+        return _product(x, self._matrix, into)
 
     def row_sums(self) -> Tensor:
         return self._matrix.sum(1)
@@ -47,6 +52,12 @@ class DenseOperator(SimilarityOperator):
         return max(256, PART_ENTRIES // self.num_classes)  # few rows make a slow matrix product
 
 
+def _product(x: Tensor, matrix: Tensor, into: str | None) -> Tensor:
+    if into is None:
+        return x @ matrix
+    return torch.mm(x, matrix, out=scratch(into, tuple(x.shape), x.dtype))
+
+
 class ComputedOperator(SimilarityOperator):
     """S of any other structure, through its rows; never more than a block of them is held."""
 
@@ -56,11 +67,11 @@ class ComputedOperator(SimilarityOperator):
     def columns(self, y: Tensor) -> Tensor:
         return self.similarity.columns(y, self.dtype)
 
-    def mixtures(self, x: Tensor) -> Tensor:
+    def mixtures(self, x: Tensor, *, into: str | None = None) -> Tensor:
         parts = [x @ self.rows(classes).T for classes in self._classes(x)]
         return parts[0] if len(parts) == 1 else torch.cat(parts, 1)
 
-    def pullback(self, x: Tensor) -> Tensor:
+    def pullback(self, x: Tensor, *, into: str | None = None) -> Tensor:
         result = torch.zeros_like(x)
         for classes in self._classes(x):
             result.addmm_(x[:, classes], self.rows(classes))

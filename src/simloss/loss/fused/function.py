@@ -9,16 +9,12 @@ from torch import Tensor
 from ..problem import Problem
 from .choose import reads_values
 from .compute import compute
-from .small import small_loss
 
 Plain = Callable[[Problem], Tensor]
 
 
 def fused_loss(problem: Problem, plain: Plain) -> Tensor:
     """Equals ``plain(problem)``, value and gradient."""
-    small = small_loss(problem)
-    if small is not None:
-        return small
     if torch.is_grad_enabled() and problem.input.requires_grad:
         loss: Tensor = FusedLoss.apply(problem.input, problem, plain)
         return loss
@@ -43,7 +39,7 @@ class FusedLoss(torch.autograd.Function):
     def backward(ctx: Any, grad_output: Tensor) -> tuple[Tensor | None, ...]:
         buffer, ctx.buffer = ctx.buffer, None
         if torch.is_grad_enabled():
-            return _differentiable(ctx, grad_output), None, None
+            return differentiable(ctx.plain, _problem(ctx), grad_output), None, None
         if buffer is None:
             buffer = compute(_problem(ctx), wants_gradient=True)[1]
         return scaled(buffer, grad_output).to(ctx.dtype), None, None
@@ -65,6 +61,6 @@ def _problem(ctx: Any) -> Problem:
     return problem
 
 
-def _differentiable(ctx: Any, grad_output: Tensor) -> Tensor:
-    problem = _problem(ctx)
-    return torch.autograd.grad(ctx.plain(problem), problem.input, grad_output, create_graph=True)[0]
+def differentiable(plain: Plain, problem: Problem, grad_output: Tensor) -> Tensor:
+    """The gradient by the input, through the plain formula: it can be differentiated again."""
+    return torch.autograd.grad(plain(problem), problem.input, grad_output, create_graph=True)[0]

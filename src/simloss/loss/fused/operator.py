@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 # Entries of a part of the batch that is worked on at once: it should stay in the cache.
-PART_ENTRIES = 1 << 19
+PART_ENTRIES = 1 << 20
 # Entries of what is held for a moment where a part of the batch meets a part of S.
 BLOCK_ENTRIES = 1 << 22
 
@@ -44,19 +44,19 @@ class Operator:
         self.forgiven = info.eps if diagonal_is_one else 0.0
 
     def rows(self, y: Tensor) -> Tensor | Entries:
-        """``S[y]``, (m, C), in memory of its own."""
+        """``S[y]``, (m, C), in memory that may be written over, until rows are asked for again."""
         raise NotImplementedError
 
     def columns(self, y: Tensor) -> Tensor:
-        """``S[:, y].T``, (m, C), in memory of its own."""
+        """``S[:, y].T``, (m, C), in memory as that of the rows."""
         raise NotImplementedError
 
-    def mixtures(self, x: Tensor) -> Tensor:
-        """``x @ S.T``, (m, C)."""
+    def mixtures(self, x: Tensor, *, into: str | None = None) -> Tensor:
+        """``x @ S.T``, (m, C), in memory of its own or, where it can be, in the named scratch."""
         raise NotImplementedError
 
-    def pullback(self, x: Tensor) -> Tensor:
-        """``x @ S``, (m, C)."""
+    def pullback(self, x: Tensor, *, into: str | None = None) -> Tensor:
+        """``x @ S``, (m, C), likewise."""
         raise NotImplementedError
 
     def row_sums(self) -> Tensor:

@@ -13,6 +13,7 @@ from torch import Tensor
 from ...similarity.order import OrderSimilarity
 from .operator import Entries, Neighbourhood, Operator
 from .powers import PowerProduct
+from .scratch import scratch
 
 # A window is worth its indices where it holds at most this share of the classes.
 _WINDOW_SHARE = 0.25
@@ -57,17 +58,17 @@ class OrderOperator(Operator):
 
     def columns(self, y: Tensor) -> Tensor:
         if self._rows is not None:
-            return self._rows.index_select(0, y)
+            return _selected(self._rows, y)
         return self._windows(self.num_classes, self.num_classes - 1 - y)
 
     def matrix(self) -> Tensor | None:
         return self._rows if self.similarity.kind == "similarity" else None
 
-    def mixtures(self, x: Tensor) -> Tensor:
-        return self._product(x)
+    def mixtures(self, x: Tensor, *, into: str | None = None) -> Tensor:
+        return self._product(x, into)
 
-    def pullback(self, x: Tensor) -> Tensor:
-        return self._product(x)  # symmetric
+    def pullback(self, x: Tensor, *, into: str | None = None) -> Tensor:
+        return self._product(x, into)  # symmetric
 
     def row_sums(self) -> Tensor:
         return self.similarity._row_sums(torch.arange(self.num_classes), self.dtype)
@@ -97,4 +98,9 @@ class OrderOperator(Operator):
         return first, first.unsqueeze(1) + torch.arange(width)
 
     def _windows(self, width: int, start: Tensor) -> Tensor:
-        return self._table.unfold(0, width, 1).index_select(0, start)
+        return _selected(self._table.unfold(0, width, 1), start)
+
+
+def _selected(rows: Tensor, which: Tensor) -> Tensor:
+    out = scratch("rows", (which.shape[0], rows.shape[1]), rows.dtype)
+    return torch.index_select(rows, 0, which, out=out)

@@ -31,7 +31,7 @@ def _of_index(z: Tensor, p: Tensor, y: Tensor, S: Operator, wants_gradient: bool
 
 
 def _of_class(p: Tensor, y: Tensor, S: Operator, wants_gradient: bool) -> Result:
-    a, b, own = S.mixtures(p), S.columns(y), y.unsqueeze(1)
+    a, b, own = S.mixtures(p, into="mixtures"), S.columns(y), y.unsqueeze(1)
     unsound = _unsound(a, b, S)
     qb = b.mul_(p).div_(a)
     a_own = a.gather(1, own)  # (m, 1)
@@ -41,7 +41,7 @@ def _of_class(p: Tensor, y: Tensor, S: Operator, wants_gradient: bool) -> Result
     if not wants_gradient:
         return losses, None
     v = torch.div(qb, a, out=a).scatter_add_(1, own, -a_own.reciprocal_())  # (q b - t) / a
-    return losses, Correction(torch.addcmul(qb, p, S.pullback(v), value=-1))
+    return losses, Correction(qb.addcmul_(p, S.pullback(v, into="pullback"), value=-1))
 
 
 def _of_distribution(z: Tensor, p: Tensor, t: Tensor, S: Operator, wants_gradient: bool) -> Result:
@@ -57,7 +57,8 @@ def _of_distribution(z: Tensor, p: Tensor, t: Tensor, S: Operator, wants_gradien
         losses.masked_fill_(unsound, float("nan"))
     if not wants_gradient:
         return losses, None
-    return losses, Correction(torch.addcmul(qb, p, S.pullback((t - qb).div_(a))))
+    pulled = S.pullback((t - qb).div_(a))
+    return losses, Correction(qb.addcmul_(p, pulled))
 
 
 def _unsound(a: Tensor, b: Tensor, S: Operator, t: Tensor | None = None) -> Tensor | None:

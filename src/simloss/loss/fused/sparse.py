@@ -37,10 +37,10 @@ class SparseOperator(SimilarityOperator):
     def columns(self, y: Tensor) -> Tensor:
         return self._transposed.dense_rows(y)
 
-    def mixtures(self, x: Tensor) -> Tensor:
+    def mixtures(self, x: Tensor, *, into: str | None = None) -> Tensor:
         return self._matrix.product(x)
 
-    def pullback(self, x: Tensor) -> Tensor:
+    def pullback(self, x: Tensor, *, into: str | None = None) -> Tensor:
         return self._transposed.product(x)
 
     def row_sums(self) -> Tensor:

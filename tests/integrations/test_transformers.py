@@ -17,6 +17,8 @@ from transformers import (  # noqa: E402
     BertForTokenClassification,
     CohereConfig,
     CohereForCausalLM,
+    Gemma2Config,
+    Gemma2ForCausalLM,
     GPT2Config,
     GPT2LMHeadModel,
     LlamaForCausalLM,
@@ -293,8 +295,13 @@ class TestHead:
         assert found[0][0] == pytest.approx(found[1][0], rel=2e-2)
         assert torch.allclose(found[0][1], found[1][1], atol=2e-2)
 
-    def test_a_model_that_scales_its_logits_is_refused(self):
-        model = llama(CohereForCausalLM, CohereConfig, logit_scale=0.5).train()
+    @pytest.mark.parametrize(
+        ("cls", "config"),
+        [(CohereForCausalLM, CohereConfig), (Gemma2ForCausalLM, Gemma2Config)],
+        ids=["scale", "soft cap"],
+    )
+    def test_a_model_that_changes_its_logits_is_refused(self, cls, config):
+        model = llama(cls, config).train()
         ids = texts()[0]["input_ids"].unsqueeze(0)
         loss = trainer_loss(S, head_of=model)
         with pytest.raises(ValueError, match="this one changes it .a scale"):

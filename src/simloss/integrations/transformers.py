@@ -17,11 +17,12 @@ from ..loss import (
     linear_sim_loss,
     linear_soft_target_loss,
 )
+from ..loss.module import SimilarityLoss
 
 # What a label is that does not count; the Trainer counts by it, so it cannot be another.
 _IGNORED = -100
 
-_LOSSES = {
+_LOSSES: dict[str, tuple[type[SimilarityLoss], Any]] = {
     "simloss": (SimLoss, linear_sim_loss),
     "proper": (ProperSimLoss, linear_proper_sim_loss),
     "soft-target": (SoftTargetLoss, linear_soft_target_loss),
@@ -96,7 +97,9 @@ class TrainerLoss:
         module: the loss as a module; its `set_similarity` changes the similarity while training.
     """
 
-    def __init__(self, module: SimLoss, linear: Any, shift: bool | None, head: "_Head | None"):
+    def __init__(
+        self, module: SimilarityLoss, linear: Any, shift: bool | None, head: "_Head | None"
+    ) -> None:
         self.module = module
         self._linear, self._shift, self._head = linear, shift, head
 
@@ -107,11 +110,11 @@ class TrainerLoss:
         if labels is None:
             raise ValueError("`labels` must be given, but the batch holds none.")
         scores = outputs["logits"] if isinstance(outputs, dict) else outputs[0]  # (N, [T,] C or D)
-        features = None if self._head is None else self._head.taken(scores)
+        layer = None if self._head is None else self._head.layer_left_to_do(scores)
         if self._shifts(outputs, scores):
             scores, labels = scores[..., :-1, :], labels[..., 1:]
         reduction = "mean" if num_items_in_batch is None else "sum"
-        loss = self._of(scores, labels.to(scores.device), features is not None, reduction)
+        loss = self._of(scores, labels.to(scores.device), layer, reduction)
         if num_items_in_batch is None:
             return loss
         if isinstance(num_items_in_batch, Tensor):
@@ -137,7 +140,9 @@ class TrainerLoss:
             )
         return "CausalLM" in kind
 
-    def _of(self, scores: Tensor, labels: Tensor, are_features: bool, reduction: str) -> Tensor:
+    def _of(
+        self, scores: Tensor, labels: Tensor, layer: nn.Linear | None, reduction: str
+    ) -> Tensor:
         held = self.module
         if held.similarity._device() != scores.device:
             held.to(scores.device)
@@ -148,8 +153,7 @@ class TrainerLoss:
             "label_smoothing": held.label_smoothing,
             "cross_entropy_share": held.cross_entropy_share,
         }
-        if are_features:
-            layer = self._head.layer
+        if layer is not None:
             return self._linear(
                 scores, layer.weight, labels, held.similarity, linear_bias=layer.bias, **options
             )
@@ -173,10 +177,12 @@ class _Head:
         self._features = _HandedOn.apply(input, self.layer.weight, self.layer.bias)
         return self._features
 
-    def taken(self, scores: Tensor) -> Tensor | None:
-        """The features handed on since the last call, if any; they must be what came out."""
+    def layer_left_to_do(self, scores: Tensor) -> nn.Linear | None:
+        """The layer, if `scores` are what it handed on; None if they are logits."""
         features, self._features = self._features, None
-        if features is not None and not self._is_checked:
+        if features is None:
+            return None
+        if not self._is_checked:
             # Once: what a model does with its logits, it does each time, and looking makes a
             # device wait.
             same = scores.shape == features.shape
@@ -186,7 +192,7 @@ class _Head:
                     "one changes it (a scale, a soft cap, a selection); leave `head_of` out."
                 )
             self._is_checked = True
-        return features
+        return self.layer
 
     def give_back(self) -> None:
         del self.layer.forward

@@ -1,6 +1,6 @@
 """Make the records of a run small enough to commit: `python -m tools.thin_records FOLDER ...`.
 
-The curve of every epoch is two thirds of a record, and digits beyond the sixth are noise; the
+The curve of every epoch is two thirds of a record, and digits beyond the fifth are noise; the
 report needs neither to say what was found. What is left resumes, reports and compares as before,
 but a page made from it has no training curves.
 """
@@ -12,7 +12,7 @@ from typing import Any
 
 from simloss.experiment.store import RunFolder, write_whole
 
-_DIGITS = 6
+_DIGITS = 5
 
 
 def thin(folder: RunFolder) -> tuple[int, int]:

@@ -66,7 +66,10 @@ def _about(run: Run) -> str:
     seeds = f"{len(config.seeds)} seeds, " + (
         "a new split each" if config.split.new_for_each_seed else "one split"
     )
-    parts = [f"{len(run.classes)} classes", config.model, seeds]
+    classes = (
+        [f"{len(run.classes)} classes"] if len(run.classes) else []
+    )  # not known of an empty run
+    parts = [*classes, config.model, seeds]
     examples = f"; {listed(sizes)} examples" if sizes else ""
     return f"*{escaped(', '.join(parts))}{examples}.*"
 

@@ -80,7 +80,7 @@ def _value(verdict: Verdict, finding: Finding | None, metric: Metric) -> str:
     results, best = verdict.results, verdict.recommendation
     by_seed = list(finding.row.by_seed("test", finding.rule, metric.name).values())
     mean = math.fsum(by_seed) / len(by_seed) if by_seed else math.nan
-    text = metric.format(mean)
+    text = _shown(metric, mean)
     if metric.name != results.metric.name:
         return text
     if len(by_seed) > 1:
@@ -98,7 +98,18 @@ def _mark(finding: Finding) -> str:
 
 def _spread(metric: Metric, values: list[float], mean: float) -> str:
     squares = math.fsum((value - mean) ** 2 for value in values)
-    return metric.format(math.sqrt(squares / (len(values) - 1)))
+    spread = math.sqrt(squares / (len(values) - 1))
+    return metric.format(spread) if metric.percent else f"{spread:.{_digits(mean)}f}"
+
+
+def _shown(metric: Metric, value: float) -> str:
+    """As elsewhere, but errors below 1 with a digit more: tables of few classes have only such."""
+    is_small = not metric.percent and value < 1
+    return f"{value:.{_digits(value)}f}" if is_small else metric.format(value)
+
+
+def _digits(value: float) -> int:
+    return 3 if value < 1 else 2 if value < 100 else 1
 
 
 def _papers(results: Results, row: Row, columns: list[Metric]) -> str:

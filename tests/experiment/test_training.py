@@ -171,7 +171,7 @@ def test_images_train_with_augmentation_and_bfloat16():
     generator = torch.Generator().manual_seed(0)
     images = torch.randint(256, (24, 3, 32, 32), dtype=torch.uint8, generator=generator)
     labels = torch.randint(4, (24,), generator=generator)
-    part = Part(images, labels, lambda batch: batch.float() / 255)
+    part = Part(images, labels, lambda batch, out=None: batch.float() / 255)
     config = TrainingConfig(epochs=2, batch_size=8, augment=True, precision="bfloat16")
     from simloss.experiment.models import LeNet
 

@@ -19,10 +19,15 @@ def crop_and_flip(images: Tensor, *, padding: int = 4, generator: torch.Generato
     count, channels, height, width = images.shape
     top, left = torch.randint(2 * padding + 1, (2, count, 1), generator=generator)
     mirror = torch.rand(count, 1, generator=generator) < 0.5
-    padded = F.pad(images.permute(0, 2, 3, 1), (0, 0, *(padding,) * 4))  # (N, H', W', C)
-    rows = torch.arange(height) + top + torch.arange(count).unsqueeze(1) * padded.shape[1]  # (N, H)
-    columns = torch.arange(width).expand(count, -1)
-    columns = torch.where(mirror, width - 1 - columns, columns) + left  # (N, W)
-    pixels = rows.unsqueeze(2) * padded.shape[2] + columns.unsqueeze(1)  # (N, H, W)
-    chosen = padded.reshape(-1, channels).index_select(0, pixels.flatten().to(images.device))
+    left = torch.where(mirror, 2 * padding - left, left)
+    mirrored = mirror.squeeze(1).nonzero().squeeze(1)  # (M), after all N as they are
+    place = torch.arange(count).index_copy_(0, mirrored, count + torch.arange(len(mirrored)))
+    upright = images.permute(0, 2, 3, 1)  # (N, H, W, C)
+    mirrors = upright.index_select(0, mirrored.to(images.device)).flip(2)
+    padded = F.pad(torch.cat([upright, mirrors]), (0, 0, *(padding,) * 4))
+    # A line of a crop is one piece of memory, which begins at any pixel of the padded batch.
+    lines = padded.flatten().unfold(0, width * channels, channels)
+    first = torch.arange(height) + top + place.unsqueeze(1) * padded.shape[1]  # (N, H)
+    first = first * padded.shape[2] + left
+    chosen = lines.index_select(0, first.flatten().to(images.device))
     return chosen.view(count, height, width, channels).permute(0, 3, 1, 2)

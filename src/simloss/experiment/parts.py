@@ -78,8 +78,8 @@ class Ready:
     images: bool
     encoder: Encoder | None = None
 
-    def __call__(self, batch: Tensor) -> Tensor:
-        x = self.standardize(batch)
+    def __call__(self, batch: Tensor, *, out: Tensor | None = None) -> Tensor:
+        x = self.standardize(batch, out=out)
         return x.contiguous(memory_format=torch.channels_last) if self.images else x
 
 

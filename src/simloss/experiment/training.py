@@ -39,7 +39,7 @@ class Part:
 
     inputs: Tensor
     labels: Tensor
-    ready: Callable[[Tensor], Tensor]
+    ready: Callable[..., Tensor]  # (batch, *, out=None)
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -181,12 +181,14 @@ def _epoch(
     net.train()
     device = next(net.parameters()).device
     order = torch.randperm(len(part), generator=generator)
-    losses = []
+    losses, x = [], None
     for some in order.split(config.batch_size):
         batch = rows(part.inputs, some)
         if config.augment:
             batch = crop_and_flip(batch, generator=generator)
-        x, y = part.ready(batch.to(device)), part.labels[some].to(device)
+        # In the memory of the last batch: fresh memory would take longer than the work in it.
+        again = x if x is not None and len(x) == len(batch) else None
+        x, y = part.ready(batch.to(device), out=again), part.labels[some].to(device)
         with torch.autocast(device.type, torch.bfloat16, enabled=config.precision == "bfloat16"):
             value = loss(net(x), y)
         optimizer.zero_grad(set_to_none=True)

@@ -181,7 +181,8 @@ def _epoch(
     net.train()
     device = next(net.parameters()).device
     order = torch.randperm(len(part), generator=generator)
-    losses, x = [], None
+    losses: list[Tensor] = []
+    x: Tensor | None = None
     for some in order.split(config.batch_size):
         batch = rows(part.inputs, some)
         if config.augment:

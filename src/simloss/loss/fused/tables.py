@@ -199,10 +199,10 @@ class _Stack(Operator):
         columns = self._similarity.mT.reshape(-1, self.num_classes)
         return columns.index_select(0, self._batch * self.num_classes + y)
 
-    def mixtures(self, x: Tensor) -> Tensor:
+    def mixtures(self, x: Tensor, *, into: str | None = None) -> Tensor:
         return self._times(x, self._similarity.mT)
 
-    def pullback(self, x: Tensor) -> Tensor:
+    def pullback(self, x: Tensor, *, into: str | None = None) -> Tensor:
         return self._times(x, self._similarity)
 
     def _times(self, x: Tensor, matrices: Tensor) -> Tensor:

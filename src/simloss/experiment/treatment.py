@@ -71,7 +71,8 @@ class Treatment:
         if self.similarity is not None or self.options:
             what = "similarity" if self.similarity is not None else "options"
             raise ValueError(
-                f"`loss` {self.loss!r} takes no {what}, but got {getattr(self, what)!r}."
+                f"`loss` {self.loss!r} takes no {what}, but got {getattr(self, what)!r}; "
+                f"name it without in the treatments of a config.yaml."
             )
         parameter = ALTERNATIVES[self.loss].parameter
         if (self.value is None) != (parameter is None):

@@ -18,6 +18,8 @@ myst_enable_extensions = ["colon_fence", "dollarmath"]
 myst_heading_anchors = 3
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
+# Heavy, and only looked at: the site is made without them.
+autodoc_mock_imports = ["keras", "lightning", "torchmetrics"]
 napoleon_custom_sections = [("Returns", "params_style")]
 html_theme = "furo"
 html_title = "simloss"

@@ -67,17 +67,15 @@ def trainer_loss(
         cross_entropy_share: in [0, 1]; the share of plain cross entropy in the loss.
 
     Example:
-        >>> import simloss
+        >>> import simloss, torch
         >>> from simloss.integrations.transformers import trainer_loss
-        >>> from transformers import GPT2Config, GPT2LMHeadModel, Trainer, TrainingArguments
-        >>> numbers = {str(n): n for n in range(10)}  # or any tokenizer
-        >>> S = simloss.similarity.tokens(numbers, r=0.7)
-        >>> model = GPT2LMHeadModel(GPT2Config(vocab_size=10, n_embd=8, n_layer=1, n_head=2))
-        >>> trainer = Trainer(
-        ...     model,
-        ...     TrainingArguments(use_cpu=True, report_to="none"),
-        ...     compute_loss_func=trainer_loss(S, head_of=model),
-        ... )
+        >>> from transformers import GPT2Config, GPT2LMHeadModel
+        >>> S = simloss.similarity.tokens({str(n): n for n in range(10)}, r=0.7)  # any tokenizer
+        >>> sizes = {"vocab_size": 10, "n_embd": 8, "n_layer": 1, "n_head": 2}
+        >>> model = GPT2LMHeadModel(GPT2Config(**sizes, bos_token_id=None, eos_token_id=None))
+        >>> loss = trainer_loss(S, head_of=model)  # for Trainer(model, compute_loss_func=loss)
+        >>> ids = torch.tensor([[3, 1, 4, 1, 5]])
+        >>> loss(model(input_ids=ids), labels=ids).backward()  # as the Trainer calls it
     """
     module, linear = _LOSSES[_checks.choice("loss", loss, tuple(_LOSSES))]
     held = module(

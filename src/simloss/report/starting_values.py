@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from statistics import median
 
 from .markdown import escaped
 from .results import Row
@@ -87,13 +88,11 @@ def _regrets(judged: dict[tuple[str, str], list[Case]]) -> str:
 
 
 def _shown(regrets: list[float]) -> str:
-    """Mean and worst, in percent."""
-    signs = [f"{100 * value:+.1f}".replace("-", "−") for value in _mean_and_worst(regrets)]
-    return f"{signs[0]} ({signs[1]})"
-
-
-def _mean_and_worst(values: list[float]) -> tuple[float, float]:
-    return sum(values) / len(values), max(values)
+    """Median and worst, in percent."""
+    middle, worst = (
+        f"{100 * value:+.1f}".replace("-", "−") for value in (median(regrets), max(regrets))
+    )
+    return f"{middle} ({worst})"
 
 
 def _table(lines: list[list[str]]) -> str:

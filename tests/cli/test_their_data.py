@@ -1,5 +1,8 @@
 """compare, train and predict on a user's own files, as a new user types them."""
 
+import shutil
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -254,6 +257,51 @@ class TestPredict:
                 for k, q in zip(names, row, strict=True)
             )
             assert cost == pytest.approx(expected, abs=1e-5)
+
+    def test_a_report_of_the_model(self, capsys, model, credit):
+        main(["report", model, "--data", credit])
+        said = capsys.readouterr().out
+        assert said.startswith("Only SimLoss, r = 0.3 was run: the mean error is ")
+        assert "We would use" not in said
+        rows = pd.read_csv("model-report/table.csv")
+        assert set(rows["part"]) == {"validation", "test"}  # what it learned from is not judged
+        assert Path("model-report/report.html").stat().st_size > 1_000_000
+
+    def test_a_report_on_other_data(self, capsys, model, credit):
+        new = pd.read_csv(credit)
+        new = new[new["risk"] != "high"].head(40)
+        new.loc[new.index[:4], "risk"] = "enormous"  # not a class of the model
+        new.to_csv("new.csv", index=False)
+        main(["report", model, "--data", "new.csv", "--out", "there"])
+        capsys.readouterr()
+        rows = pd.read_csv("there/table.csv")
+        main(["predict", model, "new.csv", "--out", "a.csv", "--decision", "argmax"])
+        answers = pd.read_csv("a.csv")["answer"]
+        known = new["risk"].isin(["low", "medium", "high"]).to_numpy()
+        expected = (answers.to_numpy() == new["risk"].to_numpy())[known].mean()
+        at = (rows["part"] == "test") & (rows["rule"] == "argmax")
+        found = rows[at & (rows["metric"] == "accuracy")]["mean"]
+        assert found.to_list() == [pytest.approx(expected)]
+
+    def test_a_report_on_images(self, capsys, ages):
+        main(["train", ages, "--size", "8", "--epochs", "1", "--loss", "cross-entropy"])
+        shutil.copytree(ages, "copy")
+        shutil.rmtree("copy/12")
+        main(["report", "model.safetensors", "--data", "copy"])
+        assert "Only cross entropy was run" in capsys.readouterr().out
+
+    def test_mistakes_in_a_report(self, capsys, model, things, tmp_path):
+        assert "`--data` must name examples" in fails(capsys, "report", model)
+        (tmp_path / "run").mkdir()
+        assert "`--data` must go with a saved model" in fails(
+            capsys, "report", "run", "--data", "x.csv"
+        )
+        assert "it has no 'income'" in fails(capsys, "report", model, "--data", things)
+        unknown = pd.DataFrame({"joined": ["2021-01-01"], "region": ["north"], "income": [1]})
+        unknown.to_csv("unknown.csv", index=False)
+        assert "must say the class of its examples by one of the model's 3 names" in fails(
+            capsys, "report", model, "--data", "unknown.csv"
+        )
 
     def test_formulas_are_defused(self, capsys, tmp_path):
         rows = "".join(f"{i % 2},{'=1+1' if i % 2 else '-x'}\n" for i in range(40))

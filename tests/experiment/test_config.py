@@ -59,6 +59,14 @@ def test_the_names_of_cells_are_for_ever():
     ("change", "message"),
     [
         ({"treatments": []}, "`treatments` must include cross entropy"),
+        (
+            {
+                "treatments": [
+                    {"loss": "simloss", "similarity": "order", "value": v} for v in (0, 1)
+                ]
+            },
+            "`treatments` must include cross entropy",
+        ),
         ({"seeds": []}, "`seeds` must hold at least one number"),
         ({"rules": ["median"]}, "`rules` must begin with 'argmax'"),
         ({"rules": ["argmax", "mode"]}, "`rules` must be one of"),

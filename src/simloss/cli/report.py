@@ -3,7 +3,15 @@
 from pathlib import Path
 
 
-def report(folder: Path, /, *, out: Path | None = None) -> None:
+def report(
+    folder: Path,
+    /,
+    *,
+    out: Path | None = None,
+    data: str | None = None,
+    image_column: str | None = None,
+    net: str | None = None,
+) -> None:
     """Print the verdict of a run, and write report.html, table.md, table.tex and table.csv.
 
     The page is one file that works offline. Only the run's records are read: what is there of an
@@ -14,9 +22,23 @@ def report(folder: Path, /, *, out: Path | None = None) -> None:
     folder
         The run folder, as compare and reproduce leave it. Or a Markdown page with regions that
         begin with <!-- results: FOLDER --> and end with <!-- end -->: they are made anew.
+        Or a saved model, a .safetensors file, with --data: the figures for that net alone.
     out
-        Where to write; into the run folder if not given.
+        Where to write; into the run folder if not given, for a model into MODEL-report beside it.
+    data
+        For a model: examples whose classes are known, as simloss train takes them. If it is what
+        the model was trained on, its own test part is judged.
+    image_column
+        For a model: the column of a table that holds the paths of images.
+    net
+        For a model: the module:factory of your own net, if it has one.
     """
+    if folder.suffix == ".safetensors" and not folder.is_dir():
+        _of_model(folder, out, data, image_column, net)
+        return
+    for option, value in (("data", data), ("image-column", image_column), ("net", net)):
+        if value is not None:
+            raise ValueError(f"`--{option}` must go with a saved model, but got '{folder}'.")
     if folder.suffix == ".md" and not folder.is_dir():
         _refresh(folder, out)
         return
@@ -26,6 +48,27 @@ def report(folder: Path, /, *, out: Path | None = None) -> None:
     run = Run.read(folder)
     print(run.verdict)
     print(f"\nReport: {write(run, folder if out is None else out)}", flush=True)
+
+
+def _of_model(
+    model: Path, out: Path | None, data: str | None, image_column: str | None, net: str | None
+) -> None:
+    from ..experiment.saved import SavedModel
+    from ..experiment.saved_results import results_folder
+    from ..report.run import Run
+    from ..report.write import write
+
+    if data is None:
+        raise ValueError(
+            f"`--data` must name examples whose classes are known to judge '{model}' by, "
+            f"but it was not given."
+        )
+    saved = SavedModel.load(model, net=net)
+    with results_folder(saved, model.stem, data, image_column) as folder:
+        run = Run.read(folder)
+        print(run.verdict)
+        written = write(run, model.with_name(f"{model.stem}-report") if out is None else out)
+    print(f"\nReport: {written}", flush=True)
 
 
 def _refresh(page: Path, out: Path | None) -> None:

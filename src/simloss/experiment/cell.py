@@ -150,7 +150,8 @@ def measured(
             answers = judge.answers(p, rule)
             if name != "train":
                 values = judge.all_metrics(answers, part.labels, p)
-                values |= _calibrated(judge, logits[name] / temperature, part, rule)
+                calibrated = (logits[name] / temperature).softmax(-1)
+                values |= calibrated_metrics(judge, calibrated, part.labels, rule)
                 record["metrics"][name][rule] = values
             if rule == "argmax" or name == "test":
                 summary = output_summary(p, {rule: answers}, part.labels, judge.num_classes)
@@ -161,10 +162,11 @@ def measured(
     return record, sidecar
 
 
-def _calibrated(judge: Judge, logits: torch.Tensor, part: Part, rule: str) -> dict[str, float]:
-    """The same metrics with the temperature that validation asks for, under "NAME_calibrated"."""
-    p = logits.softmax(-1)
-    values = judge.all_metrics(judge.answers(p, rule), part.labels, p)
+def calibrated_metrics(
+    judge: Judge, p: torch.Tensor, truth: torch.Tensor, rule: str
+) -> dict[str, float]:
+    """The same metrics at the temperature that validation asks for, under "NAME_calibrated"."""
+    values = judge.all_metrics(judge.answers(p, rule), truth, p)
     return {f"{name}_calibrated": value for name, value in values.items()}
 
 

@@ -100,11 +100,16 @@ class Config:
     training: TrainingConfig = TrainingConfig()
     cost: str | None = None
 
-    def __post_init__(self) -> None:
+    def check_baseline(self) -> None:
+        """Refuse a comparison without cross entropy."""
         if not any(treatment.loss == BASELINE for treatment in self.treatments):
             raise ValueError(
                 "`treatments` must include cross entropy, which everything is compared with."
             )
+
+    def __post_init__(self) -> None:
+        if len(self.treatments) != 1:  # one alone is a saved net's, and not compared
+            self.check_baseline()
         _check_labels(self.treatments)
         if not self.seeds:
             raise ValueError("`seeds` must hold at least one number, but it is empty.")

@@ -54,6 +54,7 @@ def run(
         progress: who is told.
     """
     progress = progress or Progress()
+    config.check_baseline()
     with folder.open_for_writing(config, resume=resume):
         folder.describe(dataset_of(config))
         recorded = {record["cell"] for record in folder.records()}

@@ -69,6 +69,8 @@ def _decision(results: Results, rule: str) -> Comparison | None:
 
 
 def _family(results: Results, rows: list[Row], rule: str) -> Finding | None:
+    if results.baseline is None and len(rows) == 1 and rows[0].cells:
+        return Finding(rows[0], rule, None)  # nothing to choose from
     known = [row for row in rows if not math.isnan(score(results, row, rule))]
     if not known:
         return None

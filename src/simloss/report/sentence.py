@@ -4,7 +4,7 @@ import math
 from typing import TYPE_CHECKING
 
 from .findings import Finding, score
-from .results import Results
+from .results import Results, Row
 from .words import answered_by, change, listed, noun, numbers, p_text, runs, unit
 
 if TYPE_CHECKING:
@@ -20,11 +20,14 @@ def sentence(
     """Similarity at argmax, then what the decision alone does, then the best overall."""
     if not results.done:
         return "No run has finished, so there is nothing to say."
+    done = [row for row in results.rows if row.cells]
+    if len(results.rows) == 1:
+        return _alone(results, done[0])
     if results.baseline is None:
         return "Cross entropy has not finished a run, so there is nothing to compare with."
     rivals = [each for each in found if not each.row.is_baseline and each.comparison]
     if not rivals:
-        return _cross_entropy_alone(results)
+        return _alone(results, results.baseline)
     text = _similarity(results, rivals, can_tell)
     text += _decisions(results, found, can_tell)
     text += _best(results, rivals, recommendation, can_tell)
@@ -110,18 +113,15 @@ def _best(
     return f"; {best.row.label}, answered by {answered_by(best.rule)}, reaches {value}"
 
 
-def _cross_entropy_alone(results: Results) -> str:
-    assert results.baseline is not None
-    known = [
-        (rule, results.baseline.mean("test", rule, results.metric.name)) for rule in results.rules
-    ]
+def _alone(results: Results, row: Row) -> str:
+    known = [(rule, row.mean("test", rule, results.metric.name)) for rule in results.rules]
     parts = [
         f"{numbers(results.metric, value)[0]} answered by {answered_by(rule)}"
         for rule, value in known
         if not math.isnan(value)
     ]
     what = noun(results.metric)
-    return f"Only cross entropy was run: {what} is {listed(parts)}{_in_unit(results)}."
+    return f"Only {row.label} was run: {what} is {listed(parts)}{_in_unit(results)}."
 
 
 def _verb(difference: float) -> str:

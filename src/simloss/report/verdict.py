@@ -117,7 +117,8 @@ def verdict_of(results: Results) -> Verdict:
 
     found = findings(results)
     can_tell = _can_tell(found)
-    recommendation = _recommended(results, found, can_tell)
+    alone = len(results.rows) == 1  # nothing to choose from
+    recommendation = None if alone else _recommended(results, found, can_tell)
     return Verdict(
         sentence=sentence(results, found, recommendation, can_tell),
         recommendation=recommendation,

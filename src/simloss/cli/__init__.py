@@ -49,6 +49,13 @@ def main(arguments: list[str] | None = None) -> None:
     With the environment variable SIMLOSS_TRACEBACK set, the traceback is shown instead.
     """
     try:
+        _run(arguments)
+    except KeyboardInterrupt:
+        _fail("stopped.", 130)
+
+
+def _run(arguments: list[str] | None) -> None:
+    try:
         from cyclopts import CycloptsError
     except ImportError:
         _fail("the command line needs its extra packages: pip install 'simloss[cli]'.")
@@ -60,8 +67,6 @@ def main(arguments: list[str] | None = None) -> None:
         if os.environ.get("SIMLOSS_TRACEBACK"):
             raise
         _fail(_sentence(error))
-    except KeyboardInterrupt:
-        _fail("stopped.", 130)
 
 
 def _sentence(error: BaseException) -> str:

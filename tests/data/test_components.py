@@ -2,8 +2,16 @@ import numpy as np
 import pytest
 import torch
 
-from data.files import jpeg, write_folder
-from simloss.data import Components, DataError, utkface, utkface_components
+from data.files import jpeg, write_folder, write_tar
+from data.test_cifar100 import files as cifar_files
+from simloss.data import (
+    Components,
+    DataError,
+    cifar100,
+    cifar100_components,
+    utkface,
+    utkface_components,
+)
 
 X = torch.randn(50, 6, generator=torch.Generator().manual_seed(1)) * torch.arange(1, 7)
 FACES = {f"{age}_0_0_{age}.jpg.chip.jpg": jpeg(age) for age in range(1, 31)}
@@ -46,3 +54,12 @@ def test_faces_are_averaged_and_keep_their_ages(tmp_path):
     assert small.inputs[0, 0].item() == pytest.approx(first.item())
     with pytest.raises(ValueError, match="`size` must divide 60, but got 7"):
         utkface_components(folder, size=7)
+
+
+def test_objects_are_one_pool_with_their_superclasses(tmp_path):
+    archive = write_tar(tmp_path / "cifar-100-binary.tar.gz", cifar_files())
+    small, whole = cifar100_components(archive, components=4), cifar100(archive)
+    assert small.inputs.shape == (len(whole), 3 * 16 * 16)
+    assert small.parts is None
+    assert small.superclasses == whole.superclasses
+    assert small.inputs[0, 0].item() == whole.inputs[0, 0, :2, :2].float().mean().item()

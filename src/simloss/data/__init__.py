@@ -5,6 +5,7 @@ Nothing here needs Pillow until an image has to be decoded.
 
 from .afad import afad
 from .cifar100 import PAPER_DROPS, cifar100
+from .cifar100_components import cifar100_components
 from .components import Components
 from .dataset import Dataset
 from .download import download
@@ -33,6 +34,7 @@ __all__ = [
     "afad",
     "cache_folder",
     "cifar100",
+    "cifar100_components",
     "diamonds",
     "download",
     "fair",

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import torch
 from torch import Tensor
+from torch.nn import functional as F
 
 from .. import _checks
 from .errors import DataError
@@ -60,3 +61,12 @@ class Components:
         """Inputs (N, D) as float32 (N, K)."""
         blocks = inputs.split(_AT_ONCE)
         return torch.cat([(block.float() - self.mean) @ self.directions for block in blocks])
+
+
+def averaged(images: Tensor, size: int) -> Tensor:
+    """Images (N, 3, H, H) as rows of `size` x `size` x 3 numbers, each the mean of some pixels."""
+    full = images.shape[-1]
+    if _checks.class_count("size", size) > full or full % size:
+        raise ValueError(f"`size` must divide {full}, but got {size}.")
+    blocks = images.split(_AT_ONCE)
+    return torch.cat([F.avg_pool2d(block.float(), full // size).flatten(1) for block in blocks])

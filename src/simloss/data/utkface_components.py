@@ -3,16 +3,13 @@
 import os
 from dataclasses import replace
 
-import torch
-from torch.nn import functional as F
-
 from .. import _checks
+from .components import averaged
 from .dataset import Dataset
 from .images import Cache
 from .utkface import utkface
 
 _SIZE = 60
-_BLOCK = 4096  # images that are scaled together
 
 
 def utkface_components(
@@ -37,15 +34,10 @@ def utkface_components(
         >>> utkface_components("UTKFace.tar.gz")  # doctest: +SKIP
         Dataset(UTKFace as 120 components: 23,621 examples of 1200, 90 classes)
     """
-    if _checks.class_count("size", size) > _SIZE or _SIZE % size:
-        raise ValueError(f"`size` must divide {_SIZE}, but got {size}.")
     faces = utkface(path, size=_SIZE, cache=cache)
-    small = [
-        F.avg_pool2d(some.float(), _SIZE // size).flatten(1) for some in faces.inputs.split(_BLOCK)
-    ]
     return replace(
         faces,
         name=f"UTKFace as {components} components",
-        inputs=torch.cat(small),
+        inputs=averaged(faces.inputs, size),
         components=_checks.class_count("components", components),
     )

@@ -16,6 +16,7 @@ SOURCES: dict[str, Callable[..., Dataset]] = {
     "utkface-components": data.utkface_components,
     "afad": data.afad,
     "cifar100": data.cifar100,
+    "cifar100-components": data.cifar100_components,
     "table": data.table,
     "images": data.image_folder,
     "image-table": data.image_table,

@@ -1,7 +1,8 @@
-"""`python -m benchmarks [TABLE ...]` measures; `python -m benchmarks readme` rewrites the README.
+"""`python -m benchmarks [TABLE ...]` measures; `python -m benchmarks pages` rewrites the pages.
 
 Tables: losses, linear, growth, million, similarity; all of them by default. What is measured is
-printed and kept in benchmarks/results/latest.json, together with the machine.
+printed and kept in benchmarks/results/latest.json, together with the machine. The pages are the
+README, which shows the short of it, and docs/speed.md, which shows all.
 """
 
 import argparse
@@ -20,20 +21,31 @@ from .show import shown, table
 from .tables import TABLES
 
 RESULTS = Path(__file__).parents[1] / "results"
-README = Path(__file__).parents[2] / "README.md"
+ROOT = Path(__file__).parents[2]
+README, PAGE, FIGURE = ROOT / "README.md", ROOT / "docs" / "speed.md", ROOT / "docs" / "growth.svg"
+TITLES = {
+    "losses": "Time and memory of a loss",
+    "growth": "How time grows",
+    "linear": "The last layer and the loss in one",
+    "million": "Many classes",
+    "similarity": "What S takes",
+}
 BEGIN, END = "<!-- benchmarks: begin -->", "<!-- benchmarks: end -->"
 
 
 def main() -> None:
     """Measure what the command line names, or all."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("what", nargs="*", choices=[*TABLES, "readme", []], metavar="TABLE")
+    parser.add_argument("what", nargs="*", choices=[*TABLES, "pages", []], metavar="TABLE")
     parser.add_argument("--seconds", type=float, default=20.0, help="for each shape")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--out", type=Path, default=RESULTS)
     options = parser.parse_args()
-    if options.what == ["readme"]:
-        README.write_text(with_results(README.read_text(), _kept(options.out)))
+    if options.what == ["pages"]:
+        kept = _kept(options.out)
+        for page, text in ((README, summary(kept)), (PAGE, everything(kept))):
+            page.write_text(with_results(page.read_text(), text))
+        FIGURE.write_text(growth_figure(kept["tables"]["growth"]))
         return
     torch.set_num_threads(options.threads)
     for name in options.what or TABLES:
@@ -72,17 +84,30 @@ def _keep(folder: Path, name: str, records: list[dict[str, Any]]) -> None:
     kept["machine"] = machine()
     kept["tables"][name] = records
     (folder / "latest.json").write_text(json.dumps(kept, indent=1) + "\n")
-    if name == "growth":
-        (folder / "growth.svg").write_text(growth_figure(records))
 
 
-def with_results(text: str, kept: dict[str, Any]) -> str:
-    """A README with the results between its two markers."""
-    if BEGIN not in text or END not in text:
-        raise SystemExit(f"README.md must have the lines {BEGIN} and {END}.")
-    before, rest = text.split(BEGIN, 1)
+def with_results(page: str, results: str) -> str:
+    """A page with the results between its two markers."""
+    if BEGIN not in page or END not in page:
+        raise SystemExit(f"a page must have the lines {BEGIN} and {END}.")
+    before, rest = page.split(BEGIN, 1)
     after = rest.split(END, 1)[1]
-    return f"{before}{BEGIN}\n{summary(kept)}\n{END}{after}"
+    return f"{before}{BEGIN}\n{results}\n{END}{after}"
+
+
+def everything(kept: dict[str, Any]) -> str:
+    """Every table, and what it was measured on."""
+    parts = [f"### {TITLES[name]}\n\n{shown(name, kept['tables'][name])}" for name in TITLES]
+    return "\n\n".join([*parts, measured_on(kept)])
+
+
+def measured_on(kept: dict[str, Any]) -> str:
+    """The machine and the versions, in a sentence."""
+    where = kept["machine"]
+    return (
+        f"float32, {where['threads']} threads, {where['cpu']}, torch {where['torch']}, "
+        f"{where['date']}; `make bench` measures again."
+    )
 
 
 def summary(kept: dict[str, Any]) -> str:
@@ -93,11 +118,27 @@ def summary(kept: dict[str, Any]) -> str:
     found = {(r["name"], tuple(r["shape"])): f"{r['ratio']:.2f}" for r in ours}
     head = ["forward and backward, times `F.cross_entropy`", *(f"{s}" for s in shapes)]
     rows = [[name, *(found.get((name, shape), "-") for shape in shapes)] for name in names]
-    where = kept["machine"]
+    return f"{table(head, rows)}\n\n{_memory(ours)} {_last_layer(kept)}\n\n{measured_on(kept)}"
+
+
+def _memory(records: list[dict[str, Any]]) -> str:
+    grown = {
+        (r["name"], tuple(r["shape"])): r["memory"]["growth"] for r in records if r.get("memory")
+    }
+    shape = max((shape for _, shape in grown), key=lambda shape: shape[0] * shape[1])
+    share = grown["SimLoss, order", shape] / grown["F.cross_entropy", shape]
+    return f"Peak memory of `SimLoss` at {shape}: {share:.2f} of cross entropy's."
+
+
+def _last_layer(kept: dict[str, Any]) -> str:
+    known = {record["name"]: record for record in kept["tables"]["linear"]}
+    plain, ours = known["F.linear + F.cross_entropy"], known["linear_sim_loss, order"]
+    share = ours["memory"]["growth"] / plain["memory"]["growth"]
+    N, D, C = ours["shape"]
     return (
-        table(head, rows)
-        + f"\n\nfloat32, {where['threads']} threads, {where['cpu']}, torch {where['torch']}, "
-        f"{where['date']}; `make bench` measures again."
+        f"`linear_sim_loss`, the last layer and the loss in one, at N = {N:,}, D = {D:,}, "
+        f"C = {C:,}: {share:.2f} of the memory and {ours['ratio']:.2f} of the time of `F.linear` and "
+        f"`F.cross_entropy`. All figures: [what it costs](docs/speed.md)."
     )
 
 

@@ -67,7 +67,7 @@ class SimilarityLoss(nn.CrossEntropyLoss):
         Example:
             >>> import simloss
             >>> from simloss.similarity import order
-            >>> loss = simloss.SimLoss(order(90, r=0.9))
+            >>> loss = simloss.SoftTargetLoss(order(90, r=0.9))
             >>> for epoch in range(10):
             ...     _ = loss.set_similarity(order(90, r=0.9 * (1 - epoch / 9)))
             >>> loss.similarity

@@ -137,8 +137,8 @@ def _last_layer(kept: dict[str, Any]) -> str:
     N, D, C = ours["shape"]
     return (
         f"`linear_sim_loss`, the last layer and the loss in one, at N = {N:,}, D = {D:,}, "
-        f"C = {C:,}: {share:.2f} of the memory and {ours['ratio']:.2f} of the time of `F.linear` and "
-        f"`F.cross_entropy`. All figures: [what it costs](docs/speed.md)."
+        f"C = {C:,}: {share:.2f} of the memory and {ours['ratio']:.2f} of the time of `F.linear` "
+        f"and `F.cross_entropy`. All figures: [what it costs](docs/speed.md)."
     )
 
 

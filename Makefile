@@ -5,7 +5,7 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --quiet --constraint constraints.txt
 GROUND := pyproject.toml constraints.txt
 
-.PHONY: demo test test-integrations check format bench docs coverage clean
+.PHONY: demo test test-integrations check format bench docs coverage torture fuzz audit clean
 
 demo: .venv/demo.stamp  ## compare the losses on the two shipped tables
 	$(BIN)/simloss compare
@@ -32,6 +32,16 @@ format: .venv/check.stamp  ## mend format and lint
 
 bench: .venv/test.stamp  ## time and memory against plain cross entropy
 	$(BIN)/python -m benchmarks
+
+torture: .venv/test.stamp  ## kills, full disks, damaged files, a long grid: under an hour on two cores
+	$(BIN)/python -m torture
+
+fuzz: .venv/test.stamp  ## only the damaged files: 100,000 for each text reader, 10,000 for each other
+	$(BIN)/python -m torture fuzz
+
+audit: .venv/check.stamp  ## known holes in what is installed; needs the network
+	$(PIP) pip-audit
+	$(BIN)/pip-audit --strict --skip-editable
 
 docs: .venv/docs.stamp  ## the documentation site, without a single warning
 	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going docs docs/_build

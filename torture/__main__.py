@@ -67,16 +67,20 @@ def long(folder: Path) -> dict[str, object]:
     return dict(long.long(folder))
 
 
-def fuzz(folder: Path) -> dict[str, object]:
-    return _fuzz(folder, lambda name: True)
+def fuzz_names(folder: Path) -> dict[str, object]:
+    return _fuzz(folder, ("similarity", "word vectors", "WordNet", "tree", "graph"))
+
+
+def fuzz_tables(folder: Path) -> dict[str, object]:
+    return _fuzz(folder, ("user's table",))
+
+
+def fuzz_images(folder: Path) -> dict[str, object]:
+    return _fuzz(folder, ("UTKFace", "AFAD", "CIFAR", "image cache"))
 
 
 def fuzz_runs(folder: Path) -> dict[str, object]:
-    return _fuzz(folder, _is_slow)
-
-
-def fuzz_others(folder: Path) -> dict[str, object]:
-    return _fuzz(folder, lambda name: not _is_slow(name))
+    return _fuzz(folder, ("configuration", "records", "a ", "model", "checkpoint"))
 
 
 def arguments(folder: Path) -> dict[str, object]:
@@ -87,12 +91,7 @@ def arguments(folder: Path) -> dict[str, object]:
     return {"random command lines": count}
 
 
-def _is_slow(name: str) -> bool:
-    """The readers of experiments, which take half of the time."""
-    return name in ("a report's tables", "records, JSONL", "configuration, YAML")
-
-
-def _fuzz(folder: Path, wanted: Callable[[str], bool]) -> dict[str, object]:
+def _fuzz(folder: Path, wanted: tuple[str, ...]) -> dict[str, object]:
     from .fuzz import fuzz
     from .readers import readers
 
@@ -100,7 +99,7 @@ def _fuzz(folder: Path, wanted: Callable[[str], bool]) -> dict[str, object]:
     tried: dict[str, object] = {}
     problems = []
     for reader in readers(folder):
-        if not wanted(reader.name):
+        if not reader.name.startswith(wanted):
             continue
         inputs = int(share * (TEXT_INPUTS if reader.is_text else ARCHIVE_INPUTS))
         refused, findings = fuzz(reader, folder / f"reader{len(tried)}", inputs)
@@ -114,9 +113,10 @@ def _fuzz(folder: Path, wanted: Callable[[str], bool]) -> dict[str, object]:
     return {"inputs fuzzed": tried}
 
 
+_FUZZ = (fuzz_tables, fuzz_names, fuzz_runs, fuzz_images, arguments)
 PARTS: dict[str, Callable[[Path], dict[str, object]]] = {
     part.__name__.replace("_", "-"): part
-    for part in (kills, fuzz_runs, dask, fuzz_others, stops, commands, long, disk, arguments)
+    for part in (*_FUZZ, kills, dask, stops, commands, long, disk)
 }
 
 
@@ -124,7 +124,7 @@ def main() -> int:
     """All parts, those named, or, inside, a single one."""
     asked = sys.argv[1:] or list(PARTS)
     if asked == ["fuzz"]:
-        asked = ["fuzz-runs", "fuzz-others", "arguments"]
+        asked = [part.__name__.replace("_", "-") for part in _FUZZ]
     unknown = [name for name in asked if name not in (*PARTS, "--one")]
     if asked[0] == "--one":
         return _one(asked[1], Path(asked[2]))

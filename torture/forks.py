@@ -34,14 +34,16 @@ class Child:
         self.code: int | None = None
 
     def wait(self, seconds: float | None = None) -> bool:
-        """Whether it has ended within this time."""
-        end = None if seconds is None else time.monotonic() + seconds
+        """Whether it has ended within this time, not counting any in which we stood still."""
+        waited, last = 0.0, time.monotonic()
         while self.code is None:
-            options = 0 if end is None else os.WNOHANG
+            options = 0 if seconds is None else os.WNOHANG
             pid, status = os.waitpid(self.pid, options)
+            now = time.monotonic()
+            waited, last = waited + min(now - last, 0.1), now
             if pid:
                 self.code = os.waitstatus_to_exitcode(status)
-            elif end is not None and time.monotonic() > end:
+            elif seconds is not None and waited > seconds:
                 return False
             else:
                 time.sleep(0.002)

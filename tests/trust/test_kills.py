@@ -10,6 +10,7 @@ import pytest
 from torture.grids import Witness, tiny_grid, uninterrupted
 
 from simloss.experiment import grid
+from simloss.experiment.grid import run
 from simloss.experiment.store import RunFolder, RunFolderError
 
 DYING = """
@@ -85,14 +86,14 @@ def test_two_at_once_one_is_refused(tmp_path):
     command = [sys.executable, "-m", "simloss", "run", "config.yaml", "--out", "run", "--resume"]
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": os.getcwd()}
     first = subprocess.Popen(command, cwd=tmp_path, env=environment, stderr=subprocess.DEVNULL)
-    records = tmp_path / "run" / "records.jsonl"
-    while not records.exists() and first.poll() is None:
-        time.sleep(0.05)
-    second = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
-    first.kill()
-    first.wait()
-    assert second.returncode == 2
-    assert f"but process {first.pid} is writing to it." in second.stderr
+    try:
+        while not RunFolder(tmp_path / "run").records() and first.poll() is None:
+            time.sleep(0.05)
+        with pytest.raises(RunFolderError, match=f"but process {first.pid} is writing to it"):
+            run(config, RunFolder(tmp_path / "run"), resume=True)
+    finally:
+        first.kill()
+        first.wait()
     before = len(RunFolder(tmp_path / "run").records())
     assert before > 0
     with RunFolder(tmp_path / "run").open_for_writing(config, resume=True):

@@ -63,6 +63,10 @@ class Run:
 
 def _results(folder: RunFolder, records: list[Record], config: Config, unit: str | None) -> Results:
     try:
+        for record in records:
+            for name in ("label", "family"):
+                if not isinstance(record["treatment"][name], str):
+                    raise KeyError(name)
         return Results.of(records, config, unit)
     except (KeyError, TypeError, AttributeError) as error:
         raise RunFolderError(

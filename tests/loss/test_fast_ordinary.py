@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import simloss
 from simloss.loss.contract import checked_problem
-from simloss.loss.fused import operator, ordinary, small
+from simloss.loss.fused import operator, ordinary, planes, small
 from simloss.loss.plain import plain_loss
 from simloss.loss.proper import PROPER_SIM_LOSS
 from simloss.loss.sim import SIM_LOSS
@@ -46,9 +46,10 @@ def similarities(C):
     return {**forms, **{f"{name} normalised": S.normalized() for name, S in forms.items()}}
 
 
-def plain(formula, input, target, S, reduction="mean"):
-    rest = {"weight": None, "ignore_index": -100, "label_smoothing": 0, "cross_entropy_share": 0}
-    return plain_loss(checked_problem(formula, input, target, S, reduction=reduction, **rest))
+def plain(formula, input, target, S, reduction="mean", ignore_index=-100):
+    rest = {"weight": None, "label_smoothing": 0, "cross_entropy_share": 0}
+    rest |= {"reduction": reduction, "ignore_index": ignore_index}
+    return plain_loss(checked_problem(formula, input, target, S, **rest))
 
 
 def batch(N=7, C=5, seed=0, dtype=torch.float64, spread=1.0):
@@ -86,6 +87,51 @@ def test_twins(name, form, N, C, seed, spread, dtype, reduction, rows_at_once, b
     assert (ours.shape, ours.dtype, gradient.dtype) == (theirs.shape, theirs.dtype, dtype)
     assert torch.allclose(ours, theirs, rtol=tolerance, atol=tolerance)
     assert torch.allclose(gradient, expected, rtol=tolerance, atol=tolerance)
+
+
+@settings(max_examples=80)
+@given(
+    form=st.sampled_from(["order", "identity", "dense", "dense float32", "dense normalised"]),
+    shape=st.sampled_from([(1, 1), (3, 4), (2, 2, 3), (2, 3, 2, 2)]),
+    C=st.integers(1, 6),
+    seed=st.integers(0, 10**6),
+    spread=st.sampled_from([1.0, 3.0, 60.0, 1000.0]),
+    dtype=st.sampled_from([torch.float64, torch.float32]),
+    reduction=st.sampled_from(["mean", "sum"]),
+    ignore=st.sampled_from([-100, 0, 255]),
+    at_once=st.sampled_from([1, 20, 1 << 20]),
+)
+def test_planes_are_twins(form, shape, C, seed, spread, dtype, reduction, ignore, at_once):
+    """Segmentation: the classes stay at dimension 1; places may be ignored, but not all."""
+    generator = torch.Generator().manual_seed(seed)
+    input = spread * torch.randn(shape[0], C, *shape[1:], generator=generator)
+    input = input.to(dtype).requires_grad_()
+    target = torch.randint(C, shape, generator=generator)
+    if ignore == 255:
+        target[0, 0] = 255
+    S = similarities(C)[form]
+    found = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(planes, "PART_ENTRIES", at_once)
+        for loss in (
+            simloss.sim_loss(input, target, S, ignore_index=ignore, reduction=reduction),
+            plain(SIM_LOSS, input, target, S, reduction, ignore_index=ignore),
+        ):
+            taken = loss.grad_fn.name() == TAKEN
+            found.append((loss, torch.autograd.grad(loss * 2, input)[0], taken))
+    all_ignored = bool((target == ignore).all())
+    assert [each[2] for each in found] == [not all_ignored, False]
+    tolerance = (1e-11 if dtype == torch.float64 else 5e-6) * max(1.0, spread / 100)
+    for ours, theirs in zip(found[0][:2], found[1][:2], strict=True):
+        assert ours.dtype == theirs.dtype
+        assert torch.allclose(ours, theirs, rtol=tolerance, atol=tolerance, equal_nan=True)
+
+
+def test_planes_and_a_wrong_class():
+    with pytest.raises(ValueError, match=r"but got 7 at position \(1, 0\)"):
+        simloss.sim_loss(
+            torch.zeros(2, 3, 2, requires_grad=True), torch.tensor([[0, 1], [7, 2]]), order(3, 0.5)
+        )
 
 
 @pytest.mark.parametrize("C", [130, 600, 1000])
@@ -172,7 +218,11 @@ def changed(input, target):
     yield "half precision", input.detach().bfloat16().requires_grad_(), target
     yield "not contiguous", input.detach().T.contiguous().T.requires_grad_(), target
     yield "other indices", input, target.int()
-    yield "more dimensions", input.detach().unsqueeze(2).requires_grad_(), target.unsqueeze(1)
+    yield (
+        "strided",
+        input.detach().unsqueeze(2).expand(-1, -1, 2).requires_grad_(),
+        target.expand(2, -1).T,
+    )
     yield "no gradient", input.detach(), target
 
 

@@ -37,6 +37,7 @@ class Kernel(NamedTuple):
         of_all_classes: of z and S (C, C), the negative loss for each class, (m, C), in operations
             that torch differentiates; and what must not be close to 0 for it to be right.
         needs_logits: whether z must outlive p, which is else written over it.
+        in_planes: for logits (N, C, d1, ...) whose classes stay where they are, or None.
     """
 
     of_index: Part
@@ -45,6 +46,7 @@ class Kernel(NamedTuple):
     log_of_distribution: Part
     of_all_classes: Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]
     needs_logits: bool = False
+    in_planes: Callable[..., tuple[Tensor, Tensor]] | None = None
 
 
 def apply(

@@ -1,4 +1,4 @@
-"""The ordinary call: logits (N, C) on the CPU, class indices, a mean or a sum, no more.
+"""The ordinary call: logits on the CPU, class indices, a mean or a sum, no more.
 
 There the work of a small batch is done so soon that asking after everything else would take longer
 than the loss itself. This way asks once whether the call is an ordinary one; any other, and any
@@ -20,6 +20,7 @@ from .choose import operator
 from .compute import compute
 from .function import Plain, differentiable, scaled
 from .kernel import apply
+from .operator import Operator
 
 _DTYPES = (torch.float32, torch.float64)
 
@@ -57,7 +58,7 @@ def ordinary_loss(
     """Equals ``call.plain(call.problem(...))``; None where the call is not an ordinary one."""
     if not _is_ordinary(call, input, target):
         return None
-    if small.is_small(input):
+    if input.ndim == 2 and small.is_small(input):
         return small.small_loss(call, input, target, weight)
     if weight is not None or call.reduction == "none":
         return None
@@ -65,27 +66,44 @@ def ordinary_loss(
         return None
     low, high = target.aminmax()
     first, last = int(low), int(high)
-    if first < 0 or last >= input.shape[1] or first <= call.ignore_index <= last:
+    some_ignored = first <= call.ignore_index <= last
+    if input.ndim > 2:
+        if not _can_stay_in_planes(call, input, target, some_ignored):
+            return None
+    elif first < 0 or last >= input.shape[1] or some_ignored:
         return None
     loss: Tensor = OrdinaryLoss.apply(input, target, call)
     return loss
 
 
+def _can_stay_in_planes(call: Call, input: Tensor, target: Tensor, some_ignored: bool) -> bool:
+    kernel = call.formula.kernel
+    if kernel is None or kernel.in_planes is None:
+        return False
+    if operator(call.similarity, input.dtype).matrix() is None:
+        return False
+    _checks.target_range(target, input.shape[1], call.ignore_index)
+    return not some_ignored or bool((target != call.ignore_index).any())
+
+
 def _is_ordinary(call: Call, input: Tensor, target: Tensor) -> bool:
+    if type(input) is not Tensor or type(target) is not Tensor or input.ndim < 2:
+        return False
+    batch = input.shape[:1] if input.ndim == 2 else input.shape[:1] + input.shape[2:]
+    for tensor in call.similarity.tensors.values():
+        if tensor.requires_grad or not tensor.is_cpu:
+            return False
     return (
-        type(input) is Tensor
-        and type(target) is Tensor
-        and input.ndim == 2
-        and target.ndim == 1
-        and input.dtype in _DTYPES
+        input.dtype in _DTYPES
         and target.dtype == torch.long
-        and input.shape == (target.shape[0], call.similarity.num_classes)
+        and input.shape[1] == call.similarity.num_classes
+        and target.shape == batch
         and input.numel() > 0
         and input.is_cpu
         and target.is_cpu
         and input.is_contiguous()
+        and target.is_contiguous()
         and call.reduction in _checks.REDUCTIONS
-        and not any(t.requires_grad or not t.is_cpu for t in call.similarity.tensors.values())
         and not torch.compiler.is_compiling()
         and not torch.jit.is_tracing()  # type: ignore[attr-defined]
         and not torch._C._are_functorch_transforms_active()
@@ -119,6 +137,8 @@ def _computed(call: Call, input: Tensor, target: Tensor) -> tuple[Tensor, Tensor
     """The loss and its gradient."""
     assert call.formula.kernel is not None
     S = operator(call.similarity, input.dtype)
+    if input.ndim > 2:
+        return _checked(call, input, target, *_in_planes(call, input, target, S))
     gradient = torch.empty_like(input)
     scale = 1.0 / input.shape[0] if call.reduction == "mean" else 1.0
     step, losses = S.rows_at_once(), []
@@ -138,7 +158,24 @@ def _computed(call: Call, input: Tensor, target: Tensor) -> tuple[Tensor, Tensor
         )
     all_losses = losses[0] if len(losses) == 1 else torch.cat(losses)
     loss = all_losses.mean() if call.reduction == "mean" else all_losses.sum()
-    if math.isnan(loss):  # linear space was not enough for some rows
+    return _checked(call, input, target, loss, gradient)
+
+
+def _in_planes(call: Call, input: Tensor, target: Tensor, S: Operator) -> tuple[Tensor, Tensor]:
+    kernel, matrix = call.formula.kernel, S.matrix()
+    assert kernel is not None
+    assert kernel.in_planes is not None
+    assert matrix is not None
+    ignored = call.ignore_index if bool((target == call.ignore_index).any()) else None
+    mean = call.reduction == "mean"
+    return kernel.in_planes(input, target, S, matrix, ignored=ignored, mean=mean)
+
+
+def _checked(
+    call: Call, input: Tensor, target: Tensor, loss: Tensor, gradient: Tensor
+) -> tuple[Tensor, Tensor]:
+    """The loss and its gradient, again the long way if linear space was not enough for some."""
+    if math.isnan(loss):
         problem = call.problem(input, target, *call.similarity.tensors.values())
         loss, again = compute(problem, wants_gradient=True)
         assert again is not None

@@ -6,6 +6,7 @@ from torch import Tensor
 from .kernel import Correction, Kernel, Result
 from .log_operator import LogOperator
 from .operator import Entries, Operator
+from .planes import sim_in_planes
 
 
 def _of_index(z: Tensor, p: Tensor, y: Tensor, S: Operator, wants_gradient: bool) -> Result:
@@ -63,5 +64,10 @@ def _of_all_classes(z: Tensor, S: Tensor) -> tuple[Tensor, Tensor]:
 
 
 SIM_KERNEL = Kernel(
-    _of_index, _of_distribution, _log_of_index, _log_of_distribution, _of_all_classes
+    _of_index,
+    _of_distribution,
+    _log_of_index,
+    _log_of_distribution,
+    _of_all_classes,
+    in_planes=sim_in_planes,
 )

@@ -149,14 +149,14 @@ def table(found: list[dict]) -> str:
     """Mean ± standard deviation over the seeds, each method at its best parameter."""
     lines = ["| loss | MAE at argmax | MAE at median | right answers |", "|---|---|---|---|"]
     for method in dict.fromkeys(record["method"] for record in found):
-        cells = [method]
-        for decision in DECISIONS:
-            best = _best([r for r in found if r["method"] == method], decision)
-            cells.append(f"{_spread([r['test'][decision] for r in best])} {_named(best)}")
-            right = _spread([100 * r["test"]["right"] for r in best])
-            if decision == "argmax":
-                shown = f"{right} %"
-        lines.append("| " + " | ".join([*cells, shown]) + " |")
+        runs = [record for record in found if record["method"] == method]
+        best = {decision: _best(runs, decision) for decision in DECISIONS}
+        cells = [
+            _spread([run["test"][decision] for run in some]) + _named(some)
+            for decision, some in best.items()
+        ]
+        right = _spread([100 * run["test"]["right"] for run in best["argmax"]])
+        lines.append(f"| {method} | {' | '.join(cells)} | {right} % |")
     return "\n".join(lines)
 
 
@@ -173,7 +173,7 @@ def _best(found: list[dict], decision: str) -> list[dict]:
 
 def _named(records_of_one: list[dict]) -> str:
     parameter = records_of_one[0]["parameter"]
-    return f"({parameter})" if parameter else ""
+    return f" ({parameter})" if parameter else ""
 
 
 def _spread(values: list[float]) -> str:

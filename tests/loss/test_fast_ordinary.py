@@ -217,7 +217,6 @@ def test_is_not_taken_with_options(loss_function, options):
 def changed(input, target):
     yield "half precision", input.detach().bfloat16().requires_grad_(), target
     yield "not contiguous", input.detach().T.contiguous().T.requires_grad_(), target
-    yield "other indices", input, target.int()
     yield (
         "strided",
         input.detach().unsqueeze(2).expand(-1, -1, 2).requires_grad_(),
@@ -226,7 +225,7 @@ def changed(input, target):
     yield "no gradient", input.detach(), target
 
 
-@pytest.mark.parametrize("case", range(5))
+@pytest.mark.parametrize("case", range(4))
 def test_is_not_taken_for_other_tensors(loss_function, case):
     _, input, target = list(changed(*batch()))[case]
     loss = loss_function(input, target, order(5, 0.6))

@@ -23,6 +23,7 @@ from .kernel import apply
 from .operator import Operator
 
 _DTYPES = (torch.float32, torch.float64)
+_NARROW = (torch.int32, torch.uint8, torch.int16, torch.int8)
 
 
 class Call(NamedTuple):
@@ -56,6 +57,8 @@ def ordinary_loss(
     call: Call, input: Tensor, target: Tensor, weight: Tensor | None
 ) -> Tensor | None:
     """Equals ``call.plain(call.problem(...))``; None where the call is not an ordinary one."""
+    if type(target) is Tensor and target.dtype in _NARROW:
+        target = target.long()
     if not _is_ordinary(call, input, target):
         return None
     if input.ndim == 2 and small.is_small(input):

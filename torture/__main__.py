@@ -34,13 +34,13 @@ def commands(folder: Path) -> dict[str, object]:
 def stops(folder: Path) -> dict[str, object]:
     from . import stops
 
-    return dict(stops.stops(folder, 40, 20))
+    return dict(stops.stops(folder, 40, 12))
 
 
 def dask(folder: Path) -> dict[str, object]:
     from . import cluster
 
-    return dict(cluster.dask(folder, 24))
+    return dict(cluster.dask(folder, 20))
 
 
 def disk(folder: Path) -> dict[str, object]:

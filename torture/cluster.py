@@ -62,7 +62,7 @@ class Cluster:
 def dask(folder: Path, kills: int, seed: int = 3) -> Figures:
     """Kill a worker, the scheduler or the client, resume, until the grid is done; again."""
     folder.mkdir(parents=True, exist_ok=True)
-    config = tiny_grid(folder, stacked=False, seeds=12, epochs=20)
+    config = tiny_grid(folder, stacked=False, seeds=8, epochs=20)
     warm(config)
     baseline = Child(lambda: uninterrupted(config, folder / "whole") and None, folder / "log")
     baseline.wait()
@@ -97,10 +97,11 @@ def _once(cluster, config, target, log, chance, counted) -> bool:  # type: ignor
 
     client = Child(work, log)
     victim = chance.choice(list(counted))
-    if client.wait(chance.uniform(0.2, 9)):
+    if client.wait(chance.uniform(0.2, 6)):
         assert client.code == 0, client.said()
         return True
     counted[victim] += 1
+    print(counted, flush=True)
     if victim == "client":
         client.kill()
         client.wait()
@@ -112,7 +113,8 @@ def _once(cluster, config, target, log, chance, counted) -> bool:  # type: ignor
     # One worker that is gone costs nothing; without a scheduler there is one sentence.
     assert client.code in (0, 3), client.said()
     if client.code == 3:
-        assert "--resume goes on from there" in client.said(), client.said()
+        sentences = ("--resume goes on from there", "no Dask scheduler answers")
+        assert any(each in client.said() for each in sentences), client.said()
     return client.code == 0
 
 

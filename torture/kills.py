@@ -79,12 +79,12 @@ def command_lines(folder: Path, kills: int, seed: int = 1) -> Figures:
     while survived < kills:
         target = RunFolder(folder / f"command{round_number}")
         witness = Witness(config, target, whole)
-        for _ in range(100):
+        for attempt in range(200):
             workers = chance.choice(("1", "2"))
             process = start_command(folder, target, workers)
             starts += 1
             try:
-                process.wait(chance.uniform(0.5, 8))
+                process.wait(chance.uniform(0.5, 8 + attempt))  # more, where the machine is slow
                 assert process.returncode == 0, _log(folder)
                 break
             except subprocess.TimeoutExpired:
@@ -92,7 +92,7 @@ def command_lines(folder: Path, kills: int, seed: int = 1) -> Figures:
                 survived += 1
                 witness.look()
         else:
-            raise AssertionError("a grid of two seconds never came to its end")
+            raise AssertionError("a grid of a few seconds never came to its end")
         witness.conclude()
         round_number += 1
     return {"kills of `simloss run`": survived, "starts of `simloss run`": starts}

@@ -3,6 +3,7 @@
 import random
 import signal
 import subprocess
+from importlib import import_module
 from pathlib import Path
 
 from simloss.cli import main
@@ -20,6 +21,8 @@ def stops(folder: Path, forked: int, commands: int, seed: int = 2) -> Figures:
     config = tiny_grid(folder, stacked=False, seeds=12, epochs=20)
     config.save(folder / "config.yaml")
     warm(config)
+    import_module("simloss.cli.running")
+    import_module("cyclopts")
     baseline = Child(lambda: uninterrupted(config, folder / "whole") and None, folder / "log")
     baseline.wait()
     assert baseline.code == 0, baseline.said()
@@ -41,6 +44,7 @@ def stops(folder: Path, forked: int, commands: int, seed: int = 2) -> Figures:
             if ended:
                 break
             counted[kind] += 1
+            print(counted, flush=True)
         witness.conclude()
         rounds += 1
     return {

@@ -51,7 +51,7 @@ def test_damaged_files_are_read_or_refused(name, all_readers, tmp_path):
     reader = all_readers[name]
     if name == "user's table, parquet":
         pytest.importorskip("pyarrow")
-    inputs = 60 if name in ("a report's tables", "user's table, CSV") else 150
+    inputs = 60 if name in ("a report's tables", "user's table, CSV") else 100
     _, findings = fuzz(reader, tmp_path, inputs, seed=1)
     assert not findings, "\n".join(problem for problem, _ in findings.values())
 

@@ -13,6 +13,7 @@ from report import made_up
 from simloss.cli import main
 from simloss.experiment.config import DataConfig
 from simloss.experiment.store import RunFolder
+from simloss.experiment.treatment import Treatment
 from simloss.report.paper import in_the_paper
 from simloss.report.results import Results
 from simloss.report.results_page import refresh, refreshed
@@ -78,6 +79,15 @@ def test_a_line_a_family_at_its_chosen_parameter():
     assert best["NLL"] == f"{chosen.mean('test', 'argmax', 'nll'):.2f}"
     errors = list(chosen.by_seed("test", "median", "mae").values())
     assert f" ± {stdev(errors):.2f}" in best["MAE, median"]
+
+
+def test_what_counts_as_similarity():
+    config = made_up.config(losses=())
+    arms = (*config.treatments, Treatment("corn"), Treatment("blend", value=0.1))
+    config = replace(config, treatments=arms)
+    rows = {row.family: row for row in Results.of([], config).rows}
+    used = [name for name, row in rows.items() if row.uses_similarity]
+    assert used == ["SimLoss r = 0.9 blended"]
 
 
 def test_decisions_may_choose_differently():

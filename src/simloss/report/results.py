@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .. import metrics
+from ..experiment.alternatives import ALTERNATIVES
 from ..experiment.config import Config
 from ..experiment.treatment import BASELINE
 from ..metrics import Metric
@@ -58,6 +59,9 @@ class Row:
 
     @property
     def uses_similarity(self) -> bool:
+        alternative = ALTERNATIVES.get(self.treatment["loss"])
+        if alternative is not None:
+            return alternative.has_similarity
         return self.treatment.get("similarity") is not None
 
     def by_seed(self, part: str, rule: str, metric: str) -> BySeed:

@@ -38,19 +38,21 @@ _BLENDED_R = 0.9
 
 @dataclass(frozen=True)
 class Alternative:
-    """A loss that needs no similarity.
+    """A loss that is given no similarity.
 
     Attributes:
         label: what a table calls it.
         make: (data set, value of the parameter) -> the loss.
         parameter: its name; None where it has none.
         values: as many as are tried of ours, or nearly.
+        has_similarity: whether it is ours in another form, with a similarity of its own.
     """
 
     label: str
     make: Callable[[Dataset, float], nn.Module]
     parameter: str | None = None
     values: tuple[float, ...] = ()
+    has_similarity: bool = False
 
 
 def _blend(dataset: Dataset, share: float) -> nn.Module:
@@ -92,8 +94,13 @@ ALTERNATIVES = {
         lambda dataset, epochs: Annealed(dataset.num_classes, epochs),
         "epochs",
         (3.0, 6.0, 12.0, 25.0, 50.0),
+        has_similarity=True,
     ),
     "blend": Alternative(
-        f"SimLoss r = {_BLENDED_R:g} blended", _blend, "share", (0.05, 0.1, 0.25, 0.5, 0.75)
+        f"SimLoss r = {_BLENDED_R:g} blended",
+        _blend,
+        "share",
+        (0.05, 0.1, 0.25, 0.5, 0.75),
+        has_similarity=True,
     ),
 }

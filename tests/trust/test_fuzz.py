@@ -82,7 +82,8 @@ FOUND = {
         b'{"cell": "a", "status": "done", "together": 1, "treatment": {"loss": "simloss"}}\n',
         b'{"cell": "a", "status": "done", "together": 1, "seed": 1, "treatment": {"loss": "x"},'
         b' "metrics": {"test": {"argmax": {"mae": 1' + b"0" * 400 + b"}}}}\n",
-        b'{"cell": "a", "status": "failed", "together": 1, "seed": 1, "treatment": {"loss": "x"}}\n',
+        b'{"cell": "a", "status": "failed", "together": 1, "seed": 1,'
+        b' "treatment": {"loss": "x"}}\n',
         b'{"cell": "a", "status": "done", "together": 1.5, "treatment": {"loss": "x"}}\n',
         b'{"cell": "a", "status": "done", "together": true, "treatment": {"loss": "x"}}\n',
     ],

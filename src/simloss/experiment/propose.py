@@ -7,7 +7,6 @@ from itertools import pairwise
 from .. import _checks, metrics, similarity
 from ..data import Dataset
 from ..data.class_order import spaced_positions
-from .similarities import SIMILARITIES
 
 # Few values, because each one more makes a chance find more likely.
 GRIDS = {
@@ -151,9 +150,8 @@ def _have_vectors(names: tuple[str, ...]) -> bool:
 
 def _which(dataset: Dataset) -> str:
     some = ", ".join(repr(name) for name in dataset.class_names[:3])
-    kinds = ", ".join(kind for kind in SIMILARITIES if kind not in ("words-angle", "values"))
     return (
         f"`similarity` must be chosen, because the class names ({some}, ...) do not tell it: "
-        f"--similarity {kinds} or the path of a saved one; order needs --class-order, "
+        f"--similarity order, words, tree or the path of a saved one; order needs --class-order, "
         f"tree needs --superclass."
     )

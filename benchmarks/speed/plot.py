@@ -12,6 +12,9 @@ COLORS = ("#222222", "#1f77b4", "#2ca02c", "#9467bd", "#d62728", "#ff7f0e")
 def growth_figure(records: list[Record]) -> str:
     """Two panels on logarithmic axes: time over the classes, and over the examples."""
     names = list(dict.fromkeys(record["name"] for record in records))
+    # One shape is measured for both panels; the later figure counts.
+    last = {(record["name"], *record["shape"]): record for record in records}
+    records = sorted(last.values(), key=lambda record: record["shape"])
     panels = [
         _panel([r for r in records if r["shape"][0] == 256], 1, "classes (256 examples)", names, 0),
         _panel(

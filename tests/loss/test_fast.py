@@ -161,6 +161,13 @@ def test_twins(
         )
 
 
+def test_large_logits_in_log_space():
+    """A gradient of 1e-7 is not 6e-5, the rounding of a logit of 1000."""
+    generator = torch.Generator().manual_seed(0)
+    input = 1000 * torch.randn(6, generator=generator)
+    assert_twins("sim", input, torch.rand(6, generator=generator), order(6, 1e-9), 1e-6)
+
+
 @pytest.mark.parametrize("name", LOSSES)
 @pytest.mark.parametrize("r", [1e-3, 0.1, 0.9])
 @pytest.mark.parametrize("C", [200, 600, 1100])

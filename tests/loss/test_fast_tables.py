@@ -86,9 +86,9 @@ def test_similarities_too_small_for_their_dtype():
     expected = simloss.sim_loss(z[0], y[0], S).item()
     dense = S.to_dense()
     losses, _ = sim_rows(z[0], dense, y[0], log_table=log_rows)
-    assert losses.item() == pytest.approx(expected, rel=1e-6)
+    assert losses.item() == pytest.approx(expected, rel=3e-6)
     losses, _ = proper_batch(z, y, dense[None], log_similarity=log_rows[None])
-    assert losses.item() == pytest.approx(simloss.proper_sim_loss(z[0], y[0], S).item(), rel=1e-6)
+    assert losses.item() == pytest.approx(simloss.proper_sim_loss(z[0], y[0], S).item(), rel=3e-6)
 
 
 def test_impossible_classes():

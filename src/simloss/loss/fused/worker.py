@@ -66,9 +66,13 @@ class Worker:
     def losses_again(
         self, z: Tensor, rows: Tensor, *, wants_gradient: bool
     ) -> tuple[Tensor, Tensor]:
-        """Losses and gradient of some rows in log space."""
-        S = log_operator(self._similarity, self.dtype)
+        """Losses and gradient of some rows in log space.
+
+        In float64: there are few of them, and a logit of 1000 has a rounding of 6e-5 in float32.
+        """
+        S = log_operator(self._similarity, torch.float64)
         step = max(1, BLOCK_ENTRIES // self.num_classes // 16)
+        z = z.double()
         out = torch.empty_like(z)
         losses = [
             self._apply(S, some, which, into, wants_gradient)
@@ -76,7 +80,7 @@ class Worker:
                 z.split(step), rows.split(step), out.split(step), strict=True
             )
         ]
-        return torch.cat(losses), out
+        return torch.cat(losses).to(self.dtype), out.to(self.dtype)
 
     def _apply(
         self,
@@ -87,7 +91,7 @@ class Worker:
         wants_gradient: bool,
     ) -> Tensor:
         scale = self._scale[rows] if isinstance(self._scale, Tensor) else self._scale
-        target = self._targets.part(rows, self.dtype, self.num_classes)
+        target = self._targets.part(rows, z.dtype, self.num_classes)
         return apply(
             self._kernel,
             z,

@@ -262,3 +262,18 @@ def test_the_unit_is_that_of_the_folder_where_it_has_one():
 @pytest.mark.parametrize("table", [data.abalone, data.diamonds])
 def test_units_are_those_of_the_data(table):
     assert _UNITS[table().name] == table().notes["unit"]
+
+
+def test_few_runs_do_not_recommend_what_test_data_speaks_against():
+    """Best on validation, worse on test: too few runs to tell, so cross entropy it is."""
+    config = made_up.config(seeds=3, losses=("proper",), values=(0.5,), rules=("argmax",))
+    records = made_up.records(config, lambda arm, rule, name: 2.0, noise=0.001)
+    for record in records:
+        if record["treatment"]["loss"] == "proper":
+            for part, change in (("validation", -0.5), ("test", 0.5)):
+                record["metrics"][part]["argmax"]["mae"] += change
+    assert verdict(records, config).recommendation.row.is_baseline
+    for record in records:
+        if record["treatment"]["loss"] == "proper":
+            record["metrics"]["test"]["argmax"]["mae"] -= 1
+    assert not verdict(records, config).recommendation.row.is_baseline

@@ -144,15 +144,31 @@ def _can_tell(found: list[Finding]) -> bool:
 def _recommended(results: Results, found: list[Finding], can_tell: bool) -> Recommendation | None:
     """The best on validation of cross entropy and all that is significantly better than it.
 
-    With too few runs to tell, or without cross entropy, the best on validation of all.
+    With too few runs to tell, what is ahead of it on test data too takes the place of what is
+    significantly better; without cross entropy, all.
     """
-    open_to_all = results.baseline is None or not can_tell
-    allowed = [f for f in found if open_to_all or f.row.is_baseline or f.is_better]
+    if results.baseline is None:
+        allowed = found
+    else:
+        allowed = [
+            each
+            for each in found
+            if each.row.is_baseline or (each.is_better if can_tell else _is_ahead(results, each))
+        ]
     known = [each for each in allowed if not math.isnan(score(results, each.row, each.rule))]
     if not known:
         return None
     best = max(known, key=lambda each: score(results, each.row, each.rule))
     return Recommendation(best.row, best.rule)
+
+
+def _is_ahead(results: Results, finding: Finding) -> bool:
+    """Whether its mean on test data is better than cross entropy's under the same decision."""
+    comparison = finding.comparison
+    if comparison is None:
+        return False
+    gain = comparison.treatment - comparison.baseline
+    return gain > 0 if results.metric.higher_is_better else gain < 0
 
 
 def _notes(results: Results, found: list[Finding], best: Recommendation | None) -> list[str]:

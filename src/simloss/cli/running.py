@@ -3,10 +3,6 @@
 import hashlib
 import json
 import os
-import signal
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +12,7 @@ from ..experiment.grid import cells_of, run
 from ..experiment.parts import indices_of
 from ..experiment.progress import progress_for
 from ..experiment.store import RunFolder
+from .stopping import stopped_politely
 
 
 def folder_for(config: Config, out: Path | None) -> RunFolder:
@@ -45,7 +42,7 @@ def run_and_report(
         indices_of(dataset, config.split, seed)
     for treatment in config.treatments:
         treatment.loss_for(dataset)
-    with _stopped_politely(config, folder):
+    with stopped_politely(lambda: _recorded(config, folder)):
         records = run(
             config,
             folder,
@@ -67,23 +64,6 @@ def _conclude(
     print(f"\nReport: {report(folder.path)}", flush=True)
 
 
-@contextmanager
-def _stopped_politely(config: Config, folder: RunFolder) -> Iterator[None]:
-    """Ctrl-C and SIGTERM end a run with what is recorded and how to go on."""
-
-    def stop(*_: Any) -> None:
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGTERM, stop)
-    try:
-        yield
-    except KeyboardInterrupt:
-        done = len(folder.records()) if folder.exists() else 0
-        print(
-            f"\nStopped. {done} of {len(cells_of(config))} cells are recorded in '{folder.path}'; "
-            f"the same command with --resume goes on from there.",
-            file=sys.stderr,
-        )
-        raise SystemExit(130) from None
-    finally:
-        signal.signal(signal.SIGTERM, before)
+def _recorded(config: Config, folder: RunFolder) -> str:
+    done = len(folder.records()) if folder.exists() else 0
+    return f"{done} of {len(cells_of(config))} cells are recorded in '{folder.path}'"

@@ -3,13 +3,12 @@
 
 import hashlib
 import json
-import signal
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
+from .stopping import stopped_politely
 from .their_options import SHIPPED, Flag, Several, TheirOptions
 
 if TYPE_CHECKING:
@@ -101,7 +100,7 @@ def tune(
             f"'{out}' must be a new folder, but it holds a search already; "
             f"add --resume to go on with it, or name another with --out."
         )
-    with _stopped_politely(folder):
+    with stopped_politely(lambda: f"The trials that ended are recorded in '{folder}'"):
         found = search(made, folder, lambda line: print(line, file=sys.stderr, flush=True))
     for line in _told(made, found):
         print(line, flush=True)
@@ -193,24 +192,3 @@ def _told(made: "Plan", found: "Found") -> Iterator[str]:
             f"cross entropy {baseline}{then}."
         )
     yield "Now both with fresh seeds, on test data that the search has not seen:"
-
-
-@contextmanager
-def _stopped_politely(folder: Path) -> Iterator[None]:
-    """Ctrl-C and SIGTERM end a search with how to go on."""
-
-    def stop(*_: Any) -> None:
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGTERM, stop)
-    try:
-        yield
-    except KeyboardInterrupt:
-        print(
-            f"\nStopped. The trials that ended are recorded in '{folder}'; "
-            f"the same command with --resume goes on from there.",
-            file=sys.stderr,
-        )
-        raise SystemExit(130) from None
-    finally:
-        signal.signal(signal.SIGTERM, before)

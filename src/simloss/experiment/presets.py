@@ -55,6 +55,7 @@ def reproduction(
         stop_on="mae" if faces else "accuracy",
         augment=not faces,
         device=device,
+        at_once=64 if faces else None,
     )
     return Config(
         name=task,

@@ -12,7 +12,7 @@ from torch import Tensor
 from .scratch import scratch
 
 # The sizes a block may have, the quickest first: one that divides C saves a padded copy.
-_BLOCKS = (16, 32, 24, 25, 40, 20, 28, 30, 36, 18, 48, 50, 22, 26, 21, 27)
+_BLOCKS = (16, 20, 32, 24, 25, 40, 28, 30, 36, 18, 48, 50, 22, 26, 21, 27)
 _BLOCK = 32
 # Up to here one matrix product is as quick.
 _WHOLE = 128

@@ -1,8 +1,8 @@
 """`python -m benchmarks [TABLE ...]` measures; `python -m benchmarks pages` rewrites the pages.
 
-Tables: losses, linear, growth, million, similarity; all of them by default. What is measured is
-printed and kept in benchmarks/results/latest.json, together with the machine. The pages are the
-README, which shows the short of it, and docs/speed.md, which shows all.
+Tables: losses, linear, growth, million, similarity, operations; all of them by default. What is
+measured is printed and kept in benchmarks/results/latest.json, together with the machine. The pages
+are the README, which shows the short of it, and docs/speed.md, which shows all.
 """
 
 import argparse
@@ -29,6 +29,7 @@ TITLES = {
     "linear": "The last layer and the loss in one",
     "million": "Many classes",
     "similarity": "What S takes",
+    "operations": "Where the time of a small batch goes",
 }
 BEGIN, END = "<!-- benchmarks: begin -->", "<!-- benchmarks: end -->"
 

@@ -1,12 +1,25 @@
-"""How the time grows, as an SVG that needs nothing to be looked at."""
+"""How the time grows, and what a loss costs, as pictures."""
 
 import math
 from typing import Any
 
+from tools.chart import COLORS, Axis, Panel, picture
+
 Record = dict[str, Any]
 
-WIDTH, HEIGHT, MARGIN = 460, 300, 52
-COLORS = ("#222222", "#1f77b4", "#2ca02c", "#9467bd", "#d62728", "#ff7f0e")
+# What the README's picture compares: ours, and what one would write or take instead.
+COMPARED = (
+    "F.cross_entropy",
+    "SimLoss, order",
+    "SimLoss, sparse (50 a row)",
+    "SimLoss, dense",
+    "ProperSimLoss, order",
+    "SoftTargetLoss, order",
+    "the paper's formula",
+    "plain log-space formula",
+    "dlordinal SORD",
+    "dlordinal squared EMD",
+)
 
 
 def growth_figure(records: list[Record]) -> str:
@@ -15,56 +28,75 @@ def growth_figure(records: list[Record]) -> str:
     # One shape is measured for both panels; the later figure counts.
     last = {(record["name"], *record["shape"]): record for record in records}
     records = sorted(last.values(), key=lambda record: record["shape"])
+    times = [record["seconds"] * 1e3 for record in records]
+    time = _decades("time of a step", min(times), max(times), " ms")
     panels = [
-        _panel([r for r in records if r["shape"][0] == 256], 1, "classes (256 examples)", names, 0),
-        _panel(
-            [r for r in records if r["shape"][1] == 1000], 0, "examples (1,000 classes)", names, 1
+        _growth([r for r in records if r["shape"][0] == 256], 1, "classes (256 examples)", time, 0),
+        _growth(
+            [r for r in records if r["shape"][1] == 1000], 0, "examples (1,000 classes)", time, 1
         ),
     ]
-    legend = [
-        f'<text x="{MARGIN + 190 * (i % 3)}" y="{HEIGHT + 18 + 18 * (i // 3)}" '
-        f'fill="{COLORS[i % len(COLORS)]}">■ {name}</text>'
-        for i, name in enumerate(names)
-    ]
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {2 * WIDTH} {HEIGHT + 50}" '
-        f'font-family="sans-serif" font-size="12">\n'
-        f'<rect width="100%" height="100%" fill="white"/>\n'
-        + "\n".join([*panels, *legend])
-        + "\n</svg>\n"
+    return picture(panels, [(name, _color(names, name)) for name in names])
+
+
+def _growth(records: list[Record], axis: int, label: str, time: Axis, place: int) -> Panel:
+    names = list(dict.fromkeys(record["name"] for record in records))
+    sizes = [record["shape"][axis] for record in records]
+    low, high = min(sizes), max(sizes)
+    ticks = [t for t in _decades(label, low, high).ticks if low <= t[0] <= high]
+    panel = Panel(Axis(label, low, high, ticks, logarithmic=True), time, place)
+    for name in names:
+        points = [
+            (float(r["shape"][axis]), r["seconds"] * 1e3) for r in records if r["name"] == name
+        ]
+        panel.line(points, _color(names, name))
+    return panel
+
+
+def cost_figure(records: list[Record]) -> str:
+    """Time and peak memory of a step over cross entropy's, at the four shapes."""
+    flat = [record for record in records if len(record["shape"]) == 2 and record.get("memory")]
+    shapes = list(dict.fromkeys(tuple(record["shape"]) for record in flat))
+    names = [name for name in COMPARED if any(record["name"] == name for record in flat)]
+    where = Axis(
+        "logits",
+        -0.3,
+        len(shapes) - 0.7,
+        [(i, f"{s[0]:,} x {s[1]:,}") for i, s in enumerate(shapes)],
     )
+    plain = {tuple(r["shape"]): r for r in flat if r["name"] == names[0]}
+    panels = []
+    for place, (title, value) in enumerate(
+        (
+            ("time of a step, times F.cross_entropy", lambda r: r["ratio"]),
+            (
+                "peak memory, times F.cross_entropy",
+                lambda r: r["memory"]["growth"] / plain[tuple(r["shape"])]["memory"]["growth"],
+            ),
+        )
+    ):
+        values = [value(record) for record in flat if record["name"] in names]
+        scale = [0.25, 0.5, 1, 2, 4, 8, 16, 32]
+        low, high = min(values) * 0.9, max(values) * 1.1
+        ticks = [(tick, f"{tick:g}") for tick in scale if low <= tick <= high]
+        panel = Panel(where, Axis(title, low, high, ticks, logarithmic=True), place)
+        for name in names:
+            found = {tuple(r["shape"]): value(r) for r in flat if r["name"] == name}
+            points = [(float(i), found[shape]) for i, shape in enumerate(shapes) if shape in found]
+            ours = "Loss," in name or name == names[0]
+            panel.line(points, _color(names, name), dash="" if ours else "5 4")
+            for point in points:
+                panel.mark(point, _color(names, name), size=3)
+        panels.append(panel)
+    return picture(panels, [(name, _color(names, name)) for name in names])
 
 
-def _panel(records: list[Record], axis: int, label: str, names: list[str], place: int) -> str:
-    xs = [math.log10(record["shape"][axis]) for record in records]
-    ys = [math.log10(record["seconds"] * 1e3) for record in records]
-    x_low, x_high, y_low, y_high = min(xs), max(xs), math.floor(min(ys)), math.ceil(max(ys))
-    left = place * WIDTH + MARGIN
-
-    def at(x: float, y: float) -> tuple[float, float]:
-        across = (x - x_low) / (x_high - x_low) * (WIDTH - MARGIN - 12)
-        up = (y - y_low) / (y_high - y_low) * (HEIGHT - MARGIN - 12)
-        return left + across, HEIGHT - MARGIN - up
-
-    parts = [_axes(at, x_low, x_high, y_low, y_high)]
-    for i, name in enumerate(names):
-        points = [at(x, y) for x, y, r in zip(xs, ys, records, strict=True) if r["name"] == name]
-        line = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
-        color = COLORS[i % len(COLORS)]
-        parts.append(f'<polyline points="{line}" fill="none" stroke="{color}" stroke-width="2"/>')
-    middle = left + (WIDTH - MARGIN) / 2
-    parts.append(f'<text x="{middle}" y="{HEIGHT - 12}" text-anchor="middle">{label}</text>')
-    return "\n".join(parts)
+def _color(names: list[str] | tuple[str, ...], name: str) -> str:
+    more = (*COLORS, "#bcbd22", "#e377c2")
+    return more[list(names).index(name) % len(more)]
 
 
-def _axes(at: Any, x_low: float, x_high: float, y_low: int, y_high: int) -> str:
-    parts = []
-    for y in range(y_low, y_high + 1):
-        (x1, y1), (x2, _) = at(x_low, y), at(x_high, y)
-        text = f"{10.0**y:g} ms"
-        parts.append(f'<line x1="{x1}" x2="{x2}" y1="{y1}" y2="{y1}" stroke="#dddddd"/>')
-        parts.append(f'<text x="{x1 - 4}" y="{y1 + 4}" text-anchor="end">{text}</text>')
-    for x in range(math.ceil(x_low), math.floor(x_high) + 1):
-        x1, y1 = at(x, y_low)
-        parts.append(f'<text x="{x1}" y="{y1 + 16}" text-anchor="middle">{10**x:,}</text>')
-    return "\n".join(parts)
+def _decades(label: str, low: float, high: float, unit: str = "") -> Axis:
+    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
+    ticks = [(10.0**power, f"{10.0**power:,g}{unit}") for power in range(first, last + 1)]
+    return Axis(label, 10.0**first, 10.0**last, ticks, logarithmic=True)

@@ -6,7 +6,7 @@ from typing import Any
 
 from simloss.similarity import embedding, order
 
-from . import contenders, linear, million
+from . import contenders, linear, million, operations
 from .memory import growth
 from .timing import in_pairs, take_turns
 
@@ -103,6 +103,15 @@ def similarity_memory(seconds: float) -> list[Record]:
     return records
 
 
+def single_operations(seconds: float) -> list[Record]:
+    """What the parts of a small batch's loss take, each alone."""
+    return [
+        {"name": name, "shape": list(shape), **asdict(timing)}
+        for shape in operations.SHAPES
+        for name, timing in in_pairs(operations.operations(*shape), seconds=seconds / 2).items()
+    ]
+
+
 def _few_vectors(num_classes: int) -> Any:
     return embedding(million._vectors(num_classes))
 
@@ -113,4 +122,5 @@ TABLES: dict[str, Callable[[float], list[Record]]] = {
     "growth": growing,
     "million": many_classes,
     "similarity": similarity_memory,
+    "operations": single_operations,
 }

@@ -121,6 +121,20 @@ def test_bad_input(folder, names, options, message):
         wordnet(names, folder=folder, **options)
 
 
+def test_meanings_in_a_circle(folder):
+    """As a damaged file may have them: two that are each a kind of the other."""
+    data = (folder / "data.noun").read_text()
+    top, organism = (
+        next(row for row in data.split("\n") if f" {n} 0" in row) for n in ("entity", "organism")
+    )
+    circle = top.replace("0 000 |", f"0 001 @ {organism[:8]} n 0000 |")
+    padded = circle[: len(top)] if len(circle) <= len(top) else circle.split("|")[0] + "|"
+    (folder / "data.noun").write_text(data.replace(top, padded[: len(top)].ljust(len(top))))
+    assert len(padded) <= len(top)
+    with pytest.raises(ValueError, match="a top above every meaning, but above .* only a circle"):
+        wordnet(["rose", "truck"], folder=folder, measure="wu-palmer")
+
+
 def test_no_database(tmp_path, monkeypatch):
     with pytest.raises(FileNotFoundError, match="must hold a WordNet database"):
         wordnet(["rose", "truck"], folder=tmp_path)

@@ -128,4 +128,10 @@ def _distance(offsets: list[int], database: WordNet, measure: str) -> Matrix:
 def _depth(node: int, database: WordNet) -> int:
     """Meanings on the shortest way from the top, both ends counted."""
     above = database.ancestors(node)
-    return 1 + min(steps for each, steps in above.items() if not database.synset(each).parents)
+    tops = [steps for each, steps in above.items() if not database.synset(each).parents]
+    if not tops:
+        raise ValueError(
+            f"the WordNet folder must have a top above every meaning, but above {node} there is "
+            f"only a circle."
+        )
+    return 1 + min(tops)

@@ -16,13 +16,14 @@ import torch
 
 import simloss
 
-from .plot import growth_figure
-from .show import shown, table
+from .plot import cost_figure, growth_figure
+from .show import by_shape, shown, table
 from .tables import TABLES
 
 RESULTS = Path(__file__).parents[1] / "results"
 ROOT = Path(__file__).parents[2]
-README, PAGE, FIGURE = ROOT / "README.md", ROOT / "docs" / "speed.md", ROOT / "docs" / "growth.svg"
+README, PAGE = ROOT / "README.md", ROOT / "docs" / "speed.md"
+GROWTH, COST = ROOT / "docs" / "growth.svg", ROOT / "docs" / "cost.svg"
 TITLES = {
     "losses": "Time and memory of a loss",
     "growth": "How time grows",
@@ -44,9 +45,11 @@ def main() -> None:
     options = parser.parse_args()
     if options.what == ["pages"]:
         kept = _kept(options.out)
-        for page, text in ((README, summary(kept)), (PAGE, everything(kept))):
+        earlier = _kept(options.out, "earlier.json")["tables"]
+        for page, text in ((README, summary(kept)), (PAGE, everything(kept, earlier))):
             page.write_text(with_results(page.read_text(), text))
-        FIGURE.write_text(growth_figure(kept["tables"]["growth"]))
+        GROWTH.write_text(growth_figure(kept["tables"]["growth"]))
+        COST.write_text(cost_figure(kept["tables"]["losses"]))
         return
     torch.set_num_threads(options.threads)
     for name in options.what or TABLES:
@@ -74,8 +77,8 @@ def machine() -> dict[str, Any]:
     }
 
 
-def _kept(folder: Path) -> dict[str, Any]:
-    file = folder / "latest.json"
+def _kept(folder: Path, name: str = "latest.json") -> dict[str, Any]:
+    file = folder / name
     return json.loads(file.read_text()) if file.exists() else {"tables": {}}
 
 
@@ -96,9 +99,13 @@ def with_results(page: str, results: str) -> str:
     return f"{before}{BEGIN}\n{results}\n{END}{after}"
 
 
-def everything(kept: dict[str, Any]) -> str:
-    """Every table, and what it was measured on."""
+def everything(kept: dict[str, Any], earlier: dict[str, Any]) -> str:
+    """Every table, what it was measured on, and the ratios of the run before it."""
     parts = [f"### {TITLES[name]}\n\n{shown(name, kept['tables'][name])}" for name in TITLES]
+    for name in ("losses", "linear"):
+        if name in earlier:
+            title = f"### {TITLES[name]}: the run before"
+            parts.append(f"{title}\n\n{by_shape(earlier[name], 'ratio')}")
     return "\n\n".join([*parts, measured_on(kept)])
 
 

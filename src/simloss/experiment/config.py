@@ -71,7 +71,12 @@ class TrainingConfig:
     at_once: int | None = None
 
     def __post_init__(self) -> None:
-        for name in ("epochs", "patience", "batch_size", *(() if self.at_once is None else ("at_once",))):
+        for name in (
+            "epochs",
+            "patience",
+            "batch_size",
+            *(() if self.at_once is None else ("at_once",)),
+        ):
             _checks.class_count(name, getattr(self, name))
         _checks.positive("learning_rate", self.learning_rate)
         _checks.choice("keep_best_of", self.keep_best_of, ("argmax", "each rule"))

@@ -183,11 +183,12 @@ def _epoch(
     order = torch.randperm(len(part), generator=generator)
     losses: list[Tensor] = []
     x: Tensor | None = None
+    memory: dict[str, Tensor] = {}
     for some in order.split(config.batch_size):
+        # In the memory of the last batch: fresh memory would take longer than the work in it.
         batch = rows(part.inputs, some)
         if config.augment:
-            batch = crop_and_flip(batch, generator=generator)
-        # In the memory of the last batch: fresh memory would take longer than the work in it.
+            batch = crop_and_flip(batch, generator=generator, memory=memory)
         again = x if x is not None and len(x) == len(batch) else None
         x, y = part.ready(batch.to(device), out=again), part.labels[some].to(device)
         optimizer.zero_grad(set_to_none=True)

@@ -1,0 +1,100 @@
+"""The README's two pictures of UTKFace, from its records: `python -m tools.face_figures`.
+
+docs/tradeoff.svg: what accuracy and what mean error each loss reaches, by argmax and by the median.
+docs/outputs.svg: what the nets answer on average for a few true ages, as the paper's figure has it.
+"""
+
+from collections import defaultdict
+from pathlib import Path
+from statistics import mean
+from typing import Any
+
+import numpy as np
+
+from simloss.experiment.store import RunFolder
+
+from .chart import COLORS, Axis, Panel, picture
+
+ROOT = Path(__file__).parents[1]
+FOLDER = ROOT / "experiments" / "utkface"
+TRUE_AGES = (5, 26, 60)
+RULES = ("argmax", "median")
+
+
+def main() -> None:
+    folder = RunFolder(FOLDER)
+    by_label = defaultdict(list)
+    for record in folder.each_record():
+        if record["status"] == "done":
+            by_label[record["treatment"]["label"]].append(record)
+    (ROOT / "docs" / "tradeoff.svg").write_text(tradeoff(by_label))
+    (ROOT / "docs" / "outputs.svg").write_text(outputs(folder, by_label))
+
+
+def tradeoff(by_label: dict[str, list[dict[str, Any]]]) -> str:
+    """Accuracy across, mean absolute error up: rings for argmax, dots for the median."""
+    found = {
+        (label, rule): (_mean(records, rule, "accuracy") * 100, _mean(records, rule, "mae"))
+        for label, records in by_label.items()
+        for rule in RULES
+    }
+    panel = Panel(
+        _axis("accuracy, %", [x for x, _ in found.values()], 1.0),
+        _axis("mean absolute error, years", [y for _, y in found.values()], 0.5),
+        width=760,
+        height=360,
+    )
+    for (label, color), records in zip(_colors(by_label).items(), by_label.values(), strict=True):
+        ring, dot = found[label, "argmax"], found[label, "median"]
+        panel.line([ring, dot], color, width=1, dash="4 3")
+        panel.mark(ring, color, filled=False)
+        panel.mark(dot, color)
+        panel.text(ring, f"{label}, {len(records)} runs" if len(records) > 1 else label, color)
+    notes = [("○ answered by the most probable age", "#444"), ("● by the median", "#444")]
+    return picture([panel], notes)
+
+
+def outputs(folder: RunFolder, by_label: dict[str, list[dict[str, Any]]]) -> str:
+    """The mean output distribution on test faces of a few ages, a panel each."""
+    colors = _colors(by_label)
+    curves = {label: _mean_outputs(folder, records) for label, records in by_label.items()}
+    ages = np.arange(1, 91)
+    highest = max(curve[[age - 1 for age in TRUE_AGES]].max() for curve in curves.values())
+    panels = []
+    for place, age in enumerate(TRUE_AGES):
+        panel = Panel(
+            Axis("age answered", 1, 90, [(a, str(a)) for a in (1, 30, 60, 90)]),
+            Axis("", 0, highest, [(p, f"{p:.0%}") for p in np.arange(0, highest, 0.1)]),
+            place,
+            width=310,
+            title=f"faces of {age}" + (": mean probability" if place == 0 else ""),
+        )
+        panel.line([(age, 0), (age, highest)], "#bbbbbb", width=1, dash="3 3")
+        for label, curve in curves.items():
+            panel.line(list(zip(ages, curve[age - 1], strict=True)), colors[label], width=1.5)
+        panels.append(panel)
+    return picture(panels, list(colors.items()))
+
+
+def _mean_outputs(folder: RunFolder, records: list[dict[str, Any]]) -> Any:
+    """By true class, over the seeds whose arrays are there, (C, C)."""
+    cells = [record["cell"] for record in records]
+    arrays = [folder.sidecar(cell) for cell in cells if folder.sidecar_path(cell).exists()]
+    return np.mean([each["test_mean_output"].astype(float) for each in arrays], 0)
+
+
+def _mean(records: list[dict[str, Any]], rule: str, metric: str) -> float:
+    return mean(record["metrics"]["test"][rule][metric] for record in records)
+
+
+def _colors(by_label: dict[str, Any]) -> dict[str, str]:
+    return dict(zip(by_label, COLORS, strict=False))
+
+
+def _axis(label: str, values: list[float], step: float) -> Axis:
+    low, high = np.floor(min(values) / step) * step, np.ceil(max(values) / step) * step
+    return Axis(label, low, high, [(v, f"{v:g}") for v in np.arange(low, high + step / 2, step)])
+
+
+if __name__ == "__main__":
+    main()

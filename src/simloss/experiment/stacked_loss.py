@@ -31,6 +31,7 @@ class StackedLoss:
         dtype: torch.dtype,
     ) -> None:
         self.losses = losses
+        self.nets_of = _places(losses)
         self.own = {i: loss for i, loss in enumerate(losses) if isinstance(loss, Objective)}
         distinct = list({id(s): s for s in similarities if s is not None}.values())
         places = {id(s): place for place, s in enumerate(distinct)}
@@ -45,6 +46,7 @@ class StackedLoss:
         smaller = object.__new__(StackedLoss)
         smaller.__dict__.update(self.__dict__)
         smaller.losses = [self.losses[i] for i in left.tolist()]
+        smaller.nets_of = _places(smaller.losses)
         smaller.own = {at: self.own[i] for at, i in enumerate(left.tolist()) if i in self.own}
         smaller.place = self.place[left]
         return smaller
@@ -54,11 +56,11 @@ class StackedLoss:
         values, gradient = z.new_empty(len(z)), torch.empty_like(z)
         for i, objective in self.own.items():
             values[i], gradient[i] = _by_autograd(objective, z[i], y[i])
-        for name in dict.fromkeys(loss for loss in self.losses if isinstance(loss, str)):
-            of = torch.tensor([i for i, loss in enumerate(self.losses) if loss == name])
-            rows, slope = FORMULAS[name](self, z[of], y[of], self.place[of])
-            values[of] = rows.view(len(of), -1).mean(1)
-            gradient[of] = slope.view(len(of), *z.shape[1:])
+        for name, of in self.nets_of.items():
+            some = z[of]
+            rows, slope = FORMULAS[name](self, some, y[of], self.place[of])
+            values[of] = rows.view(len(some), -1).mean(1)
+            gradient[of] = slope.view_as(some)
         return values, gradient
 
     def begin_epoch(self, epoch: int) -> None:
@@ -97,6 +99,16 @@ class StackedLoss:
     def proper_sim_loss(self, z: Tensor, y: Tensor, place: Tensor) -> tuple[Tensor, Tensor]:
         similarity, logs = self.dense[place], self.log_dense[place]
         return proper_batch(z, y, similarity, log_similarity=logs, scale=1 / y.shape[1])
+
+
+def _places(losses: Sequence[str | Objective]) -> dict[str, slice | Tensor]:
+    """Which nets have a loss: a slice, which copies nothing, where they stand side by side."""
+    places: dict[str, slice | Tensor] = {}
+    for name in dict.fromkeys(loss for loss in losses if isinstance(loss, str)):
+        found = [i for i, loss in enumerate(losses) if loss == name]
+        together = found[-1] - found[0] == len(found) - 1
+        places[name] = slice(found[0], found[-1] + 1) if together else torch.tensor(found)
+    return places
 
 
 def _by_autograd(objective: Objective, outputs: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:

@@ -23,6 +23,9 @@ def run_cells_together(
 ) -> list[tuple[dict[str, Any], Arrays | None]]:
     """Every cell's record and sidecar, as `run_cell` makes them."""
     started = time.perf_counter()
+    # Nets with the same loss side by side, so that it takes them as one piece of memory.
+    order = sorted(range(len(cells)), key=lambda i: cells[i][0].loss)
+    cells = [cells[i] for i in order]
     dataset = dataset_of(config)
     judge = Judge.of(dataset, config.metrics, config.cost)
     seeds = sorted({seed for _, seed in cells})
@@ -68,7 +71,7 @@ def run_cells_together(
                 objective,
             )
         )
-    return finished
+    return [made for _, made in sorted(zip(order, finished, strict=True), key=lambda pair: pair[0])]
 
 
 def _stacked_loss(

@@ -73,6 +73,8 @@ def real(name: str, value: Any) -> float:
         raise TypeError(f"`{name}` must be a number, but got {value!r}.")
     try:
         return float(value)
+    except OverflowError:
+        raise ValueError(f"`{name}` must be below 1.8e308, but got a larger number.") from None
     except (TypeError, ValueError):
         raise TypeError(f"`{name}` must be a number, but got {value!r}.") from None
 

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from dataclasses import asdict, dataclass, field, fields, is_dataclass
+from dataclasses import MISSING, asdict, dataclass, field, fields, is_dataclass
 from pathlib import Path
 from types import UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
@@ -11,6 +11,7 @@ from .. import _checks
 from .treatment import BASELINE, Treatment
 
 RULES = ("argmax", "median", "mean", "tree", "similarity", "conse")
+_LARGEST = 2**1000
 _MOST_BYTES = 2**20  # of a file; those of the largest grids have a few thousand
 
 
@@ -154,10 +155,7 @@ class Config:
         for name in ("seeds", "metrics", "rules"):
             if name in parts:
                 parts[name] = tuple(parts[name])
-        try:
-            return cls(**parts)
-        except TypeError as error:
-            raise ValueError(f"the configuration is not complete: {error}.") from None
+        return cls(**parts)
 
     def save(self, path: Path) -> None:
         """Write it as YAML."""
@@ -188,16 +186,17 @@ class Config:
 def cell_id(config: Config, treatment: Treatment, seed: int) -> str:
     """A name for one cell that holds for equal settings only, and sorts well.
 
-    Where the data lies and on which device it trains do not make another cell; nor does a setting
-    at its default, so that a setting a later version adds leaves old names as they are.
+    Where the data lies, on which device it trains and how much of a batch at once do not make
+    another cell; nor does a setting at its default, so that a setting a later version adds leaves
+    old names as they are.
     """
     settings = {
-        "data": _chosen(config.data, without="path"),
+        "data": _chosen(config.data, without=("path",)),
         "model": config.model,
         "metrics": config.metrics,
         "rules": config.rules,
         "split": _chosen(config.split),
-        "training": _chosen(config.training, without="device"),
+        "training": _chosen(config.training, without=("device", "at_once")),
     }
     if config.cost is not None:
         settings["cost"] = config.cost
@@ -220,12 +219,12 @@ def _check_labels(treatments: tuple[Treatment, ...]) -> None:
             )
 
 
-def _chosen(part: Any, without: str = "") -> dict[str, Any]:
+def _chosen(part: Any, without: tuple[str, ...] = ()) -> dict[str, Any]:
     """The settings of a dataclass that are not at their defaults."""
     return {
         each.name: getattr(part, each.name)
         for each in fields(part)
-        if each.name != without and getattr(part, each.name) != each.default
+        if each.name not in without and getattr(part, each.name) != each.default
     }
 
 
@@ -240,6 +239,9 @@ def _keywords(kind: Any, plain: Any, what: str) -> dict[str, Any]:
         if not _fits(value, hints[name]):
             wanted = str(getattr(hints[name], "__name__", hints[name])).replace("typing.", "")
             raise ValueError(f"{what} must have {wanted} as its {name!r}, but got {value!r:.80}.")
+    for each in fields(kind):
+        if each.default is MISSING and each.default_factory is MISSING and each.name not in plain:
+            raise ValueError(f"{what} must have a {each.name!r}, but it has none.")
     return dict(plain)
 
 
@@ -255,7 +257,9 @@ def _fits(value: Any, hint: Any) -> bool:
     if origin is dict:
         return isinstance(value, dict) and _is_plain(value)
     if hint in (int, float):
-        return type(value) is int or (hint is float and type(value) is float)
+        if hint is float and type(value) is int:
+            return abs(value) < _LARGEST  # YAML knows whole numbers of any length
+        return type(value) is hint
     return isinstance(value, hint)
 
 

@@ -214,10 +214,11 @@ class RunFolder:
 
 
 def _portable(config: Config) -> dict[str, Any]:
-    """What must not change from one start to the next: not the path, not the device."""
+    """What must not change from one start to the next: not the path, not how it is computed."""
     settings = config.shared()
     settings["data"].pop("path")
-    settings["training"].pop("device")
+    for name in ("device", "at_once"):
+        settings["training"].pop(name, None)
     return settings
 
 

@@ -93,6 +93,23 @@ def test_links_and_devices_in_a_tar_are_not_files(tmp_path):
     assert read_all(path) == {}
 
 
+def test_a_zip_of_a_version_to_come(tmp_path):
+    path = write_zip(tmp_path / "a.zip", {"one": b"1"})
+    content = bytearray(path.read_bytes())
+    content[content.index(b"PK\x01\x02") + 6] = 255  # the version that is needed to read it
+    path.write_bytes(content)
+    with pytest.raises(DataError, match=r"is damaged or not complete \(zip file version 25.5\)"):
+        list(source(path).members())
+
+
+def test_a_file_without_a_name_in_a_zip_is_left_out(tmp_path):
+    path = tmp_path / "a.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr(zipfile.ZipInfo(""), b"1")
+        archive.writestr("two", b"2")
+    assert [member.name for member in source(path).members()] == ["two"]
+
+
 def test_links_in_a_zip_are_not_files(tmp_path):
     path = tmp_path / "a.zip"
     with zipfile.ZipFile(path, "w") as file:

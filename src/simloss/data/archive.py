@@ -34,6 +34,7 @@ _LONG_HEADERS = (
     tarfile.GNUTYPE_LONGLINK,
 )
 _DAMAGE = (
+    NotImplementedError,  # a zip file of a version to come
     EOFError,
     OSError,
     lzma.LZMAError,
@@ -111,7 +112,8 @@ class Zip(Source):
         self.position = 0
         with _damage_named(self.path), zipfile.ZipFile(self.path) as archive:
             for info in archive.infolist():
-                if not info.is_dir() and not stat.S_ISLNK(info.external_attr >> 16):
+                is_file = info.filename and not info.is_dir()
+                if is_file and not stat.S_ISLNK(info.external_attr >> 16):
                     read = partial(self._read, archive, info)
                     yield Member(info.filename, info.file_size, read)
                 self.position += info.compress_size

@@ -13,6 +13,7 @@ from typing import Any
 
 import torch
 
+from simloss.cli.memory import keep_memory
 from simloss.experiment import cell, training
 from simloss.experiment.measure import Judge
 from simloss.experiment.parts import indices_of, parts_of
@@ -36,6 +37,7 @@ def timed(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def main() -> None:
+    keep_memory()  # as commands do
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("task", choices=("utkface", "cifar100"))
     parser.add_argument("path")

@@ -12,6 +12,7 @@ from statistics import median
 
 import torch
 
+from simloss.cli.memory import keep_memory
 from simloss.experiment.cell import run_cell
 from simloss.experiment.grid import cells_of
 from simloss.experiment.presets import comparison
@@ -19,6 +20,7 @@ from simloss.experiment.together_cells import run_cells_together
 
 
 def main() -> None:
+    keep_memory()  # as commands do
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--nets", type=int, default=40)
     parser.add_argument("--epochs", type=int, default=20)

@@ -181,28 +181,6 @@ def test_images_train_with_augmentation_and_bfloat16():
     assert logits_of(LeNet(4), part, "bfloat16").dtype == torch.float32
 
 
-def test_a_batch_in_pieces_takes_the_same_steps():
-    """Twin: the whole batch at once."""
-    generator = torch.Generator().manual_seed(0)
-    inputs = torch.randn(26, 5, dtype=torch.float64, generator=generator)
-    part = Part(inputs, torch.randint(4, (26,), generator=generator), lambda x, out=None: x)
-    ended = []
-    for at_once in (None, 1, 7, 100):
-        torch.manual_seed(0)
-        net = nn.Linear(5, 4, dtype=torch.float64)
-        config = TrainingConfig(epochs=3, batch_size=20, at_once=at_once)
-        judge = Judge(("mae", "accuracy"), None, 4)
-        outcome = train(net, nn.CrossEntropyLoss(), part, part, judge, ("argmax",), config, 0)
-        ended.append((outcome.history, net.weight.detach().clone()))
-    for history, weight in ended[1:]:
-        torch.testing.assert_close(weight, ended[0][1], rtol=1e-9, atol=1e-12)
-        assert [line["loss"] for line in history] == pytest.approx(
-            [line["loss"] for line in ended[0][0]], rel=1e-6
-        )
-    with pytest.raises(ValueError, match="`at_once` must be at least 1, but got 0"):
-        TrainingConfig(at_once=0)
-
-
 def test_device():
     assert device_of("cpu").type == "cpu"
     assert device_of("auto").type in ("cpu", "cuda", "mps")

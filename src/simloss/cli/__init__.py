@@ -9,6 +9,8 @@ import os
 import sys
 from typing import TYPE_CHECKING, NoReturn
 
+from .memory import keep_memory
+
 if TYPE_CHECKING:
     from cyclopts import App
 
@@ -48,6 +50,7 @@ def main(arguments: list[str] | None = None) -> None:
 
     With the environment variable SIMLOSS_TRACEBACK set, the traceback is shown instead.
     """
+    keep_memory()
     try:
         _run(arguments)
     except KeyboardInterrupt:

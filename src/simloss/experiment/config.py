@@ -55,9 +55,7 @@ class TrainingConfig:
 
     `stop_on` is the validation metric. With `keep_best_of` "argmax", as in the paper, one set of
     weights is kept, the best when answered by argmax; with "each rule", one set a decision rule,
-    and training goes on until the last of them stops improving. `at_once` sends a batch through the
-    net in parts of that many examples on a CPU, where activations that fit the cache are quicker;
-    the step stays the whole batch's. Not for nets with batch normalisation.
+    and training goes on until the last of them stops improving.
     """
 
     epochs: int = 1000
@@ -69,15 +67,9 @@ class TrainingConfig:
     augment: bool = False
     device: str = "auto"
     precision: str = "float32"
-    at_once: int | None = None
 
     def __post_init__(self) -> None:
-        for name in (
-            "epochs",
-            "patience",
-            "batch_size",
-            *(() if self.at_once is None else ("at_once",)),
-        ):
+        for name in ("epochs", "patience", "batch_size"):
             _checks.class_count(name, getattr(self, name))
         _checks.positive("learning_rate", self.learning_rate)
         _checks.choice("keep_best_of", self.keep_best_of, ("argmax", "each rule"))
@@ -138,8 +130,6 @@ class Config:
         for name in ("keep_test", "train_share"):
             if getattr(self.split, name) == getattr(SplitConfig, name):
                 del plain["split"][name]
-        if self.training.at_once is None:
-            del plain["training"]["at_once"]
         return json.loads(json.dumps(plain))  # tuples become lists
 
     @classmethod
@@ -186,17 +176,16 @@ class Config:
 def cell_id(config: Config, treatment: Treatment, seed: int) -> str:
     """A name for one cell that holds for equal settings only, and sorts well.
 
-    Where the data lies, on which device it trains and how much of a batch at once do not make
-    another cell; nor does a setting at its default, so that a setting a later version adds leaves
-    old names as they are.
+    Where the data lies and on which device it trains do not make another cell; nor does a setting
+    at its default, so that a setting a later version adds leaves old names as they are.
     """
     settings = {
-        "data": _chosen(config.data, without=("path",)),
+        "data": _chosen(config.data, without="path"),
         "model": config.model,
         "metrics": config.metrics,
         "rules": config.rules,
         "split": _chosen(config.split),
-        "training": _chosen(config.training, without=("device", "at_once")),
+        "training": _chosen(config.training, without="device"),
     }
     if config.cost is not None:
         settings["cost"] = config.cost
@@ -219,12 +208,12 @@ def _check_labels(treatments: tuple[Treatment, ...]) -> None:
             )
 
 
-def _chosen(part: Any, without: tuple[str, ...] = ()) -> dict[str, Any]:
+def _chosen(part: Any, without: str = "") -> dict[str, Any]:
     """The settings of a dataclass that are not at their defaults."""
     return {
         each.name: getattr(part, each.name)
         for each in fields(part)
-        if each.name not in without and getattr(part, each.name) != each.default
+        if each.name != without and getattr(part, each.name) != each.default
     }
 
 

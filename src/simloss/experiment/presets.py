@@ -55,7 +55,6 @@ def reproduction(
         stop_on="mae" if faces else "accuracy",
         augment=not faces,
         device=device,
-        at_once=64 if faces else None,
     )
     return Config(
         name=task,

@@ -214,11 +214,10 @@ class RunFolder:
 
 
 def _portable(config: Config) -> dict[str, Any]:
-    """What must not change from one start to the next: not the path, not how it is computed."""
+    """What must not change from one start to the next: not the path, not the device."""
     settings = config.shared()
     settings["data"].pop("path")
-    for name in ("device", "at_once"):
-        settings["training"].pop(name, None)
+    settings["training"].pop("device")
     return settings
 
 

@@ -1,7 +1,7 @@
 """One run: a net, a loss, early stopping, the best weights kept."""
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -192,14 +192,11 @@ def _epoch(
         again = x if x is not None and len(x) == len(batch) else None
         x, y = part.ready(batch.to(device), out=again), part.labels[some].to(device)
         optimizer.zero_grad(set_to_none=True)
-        value: Tensor | float = 0.0
-        for some_x, some_y in _pieces(x, y, config.at_once):
-            with torch.autocast(device.type, torch.bfloat16, enabled=_is_short(config.precision)):
-                piece = loss(net(some_x), some_y) * (len(some_y) / len(y))
-            piece.backward()
-            value = value + piece.detach()
+        with torch.autocast(device.type, torch.bfloat16, enabled=config.precision == "bfloat16"):
+            value = loss(net(x), y)
+        value.backward()
         optimizer.step()
-        losses.append(torch.as_tensor(value))
+        losses.append(value.detach())
     # Looked at once an epoch: a look at every batch would make an accelerator wait.
     values = torch.stack(losses).float()
     broken = ~values.isfinite()
@@ -212,16 +209,6 @@ def _epoch(
     return float(values.mean())
 
 
-def _pieces(x: Tensor, y: Tensor, at_once: int | None) -> Iterable[tuple[Tensor, Tensor]]:
-    """A batch in parts whose activations fit the cache; their gradients add up to the batch's."""
-    size = at_once if at_once is not None and x.device.type == "cpu" else len(y)
-    return zip(x.split(size), y.split(size), strict=True)
-
-
-def _is_short(precision: str) -> bool:
-    return precision == "bfloat16"
-
-
 @torch.inference_mode()
 def logits_of(net: nn.Module, part: Part, precision: str = "float32") -> Tensor:
     """The net's outputs for a whole part, (N, C), float32 on the CPU."""
@@ -231,6 +218,6 @@ def logits_of(net: nn.Module, part: Part, precision: str = "float32") -> Tensor:
     at_once = min(_EVALUATION_BATCH, max(1, _EVALUATION_NUMBERS // part.inputs[0].numel()))
     for some in torch.arange(len(part)).split(at_once):
         x = part.ready(rows(part.inputs, some).to(device))
-        with torch.autocast(device.type, torch.bfloat16, enabled=_is_short(precision)):
+        with torch.autocast(device.type, torch.bfloat16, enabled=precision == "bfloat16"):
             found.append(net(x).float().cpu())
     return torch.cat(found)

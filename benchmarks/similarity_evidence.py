@@ -67,9 +67,7 @@ def against_google_news(source: Path) -> None:
     print(f"Spearman's rank correlation of the {int(upper.sum()):,} cosines: {rank.statistic:.3f}")
     same = ours.fill_diagonal_(-1).argmax(1) == theirs.fill_diagonal_(-1).argmax(1)
     print(f"the same nearest class for {int(same.sum())} of {len(names)} names")
-    print(
-        "l of GoogleNews, and the l of GloVe at which a class is as similar to the others:"
-    )
+    print("l of GoogleNews, and the l of GloVe at which a class is as similar to the others:")
     candidates = [step / 100 for step in range(100)]
     strengths = [_strength(ours[upper], each, len(names)) for each in candidates]
     for bound in (0.0, 0.3, 0.6, 0.9):

@@ -139,7 +139,7 @@ class TestReproduce:
     def test_mistakes(self, capsys, tmp_path):
         assert 'Choose from: "utkface"' in fails(capsys, "reproduce", "mnist")
         (tmp_path / "bad.yaml").write_text("name: x")
-        assert "must be a mapping" in fails(capsys, "run", "bad.yaml")
+        assert "must have a 'data', but it has none" in fails(capsys, "run", "bad.yaml")
         assert "there is none at 'gone.yaml'" in fails(capsys, "run", "gone.yaml")
 
 

@@ -10,6 +10,7 @@ import pytest
 import torch
 from PIL import Image
 
+from cli.failing import fails
 from simloss import data
 from simloss.cli import main
 from simloss.experiment.config import Config
@@ -21,18 +22,6 @@ from simloss.experiment.store import RunFolder
 def in_an_empty_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("SIMLOSS_CACHE", str(tmp_path / "cache"))
-
-
-def fails(capsys, *arguments):
-    """The one sentence a mistake gets."""
-    with pytest.raises(SystemExit) as exit:
-        main(list(arguments))
-    assert exit.value.code == 2
-    output = capsys.readouterr()
-    assert output.err.startswith("simloss: ")
-    assert output.err.count("\n") == 1
-    assert "Traceback" not in output.err
-    return output.err
 
 
 def face(age, number):

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from PIL import Image
 
+from cli.failing import fails
 from simloss import similarity
 from simloss.cli import main
 from simloss.data import memory
@@ -22,18 +23,6 @@ FEW = ["--seeds", "1", "--epochs", "2", "--workers", "1", "--loss", "simloss", "
 def in_an_empty_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("SIMLOSS_CACHE", str(tmp_path / "cache"))
-
-
-def fails(capsys, *arguments):
-    """The one sentence a mistake gets."""
-    with pytest.raises(SystemExit) as exit:
-        main(list(arguments))
-    assert exit.value.code == 2
-    output = capsys.readouterr()
-    assert output.err.startswith("simloss: ")
-    assert output.err.count("\n") == 1
-    assert "Traceback" not in output.err
-    return output.err
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from cli.failing import fails
 from simloss.cli import main
 from simloss.experiment.store import RunFolder
 
@@ -14,21 +15,14 @@ FEW = ["--trials", "3", "--search-seeds", "1", "--budget", "6"]
 FEW += ["--seeds", "2", "--epochs", "2", "--workers", "1"]
 
 
+def refused(capsys, *arguments):
+    return fails(capsys, "tune", *arguments)
+
+
 @pytest.fixture(autouse=True)
 def in_an_empty_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("SIMLOSS_CACHE", str(tmp_path / "cache"))
-
-
-def fails(capsys, *arguments):
-    """The one sentence a mistake gets."""
-    with pytest.raises(SystemExit) as exit:
-        main(["tune", *arguments])
-    assert exit.value.code == 2
-    output = capsys.readouterr()
-    assert output.err.startswith("simloss: ")
-    assert output.err.count("\n") == 1
-    return output.err
 
 
 def test_searches_then_compares_and_says_so(capsys):
@@ -62,23 +56,23 @@ def test_a_table_of_their_own_with_a_metric_and_a_decision(capsys, tmp_path):
     output = capsys.readouterr()
     assert "low < medium < high" in output.out
     assert "trial 2: cross entropy: Accuracy" in output.err
-    assert "holds a search already; add --resume" in fails(capsys, "mine.csv", *options, *FEW)
+    assert "holds a search already; add --resume" in refused(capsys, "mine.csv", *options, *FEW)
     main(["tune", "mine.csv", *options, *FEW, "--resume"])
 
 
 def test_mistakes(capsys, tmp_path):
-    assert "`loss` must be one of" in fails(capsys, "abalone", "--loss", "hinge")
-    assert "`trials` must be at least 2" in fails(capsys, "abalone", "--trials", "1")
-    assert "`budget` must be at least 1" in fails(capsys, "abalone", "--budget", "0")
-    assert "`search_seeds` must be at least 1" in fails(capsys, "abalone", "--search-seeds", "0")
-    assert "`seeds` must be at least 1" in fails(capsys, "abalone", "--seeds", "0")
-    assert "`metric` must be a known metric, but got 'speed'" in fails(
+    assert "`loss` must be one of" in refused(capsys, "abalone", "--loss", "hinge")
+    assert "`trials` must be at least 2" in refused(capsys, "abalone", "--trials", "1")
+    assert "`budget` must be at least 1" in refused(capsys, "abalone", "--budget", "0")
+    assert "`search_seeds` must be at least 1" in refused(capsys, "abalone", "--search-seeds", "0")
+    assert "`seeds` must be at least 1" in refused(capsys, "abalone", "--seeds", "0")
+    assert "`metric` must be a known metric, but got 'speed'" in refused(
         capsys, "abalone", "--metric", "speed"
     )
-    assert "'tree' needs superclasses" in fails(capsys, "abalone", "--decision", "tree")
-    assert "`--target` is for your own files" in fails(capsys, "abalone", "--target", "rings")
-    assert "`--data` must go with utkface" in fails(capsys, "abalone", "--data", "x")
-    assert "nowhere.csv" in fails(capsys, "nowhere.csv", "--target", "y")
+    assert "'tree' needs superclasses" in refused(capsys, "abalone", "--decision", "tree")
+    assert "`--target` is for your own files" in refused(capsys, "abalone", "--target", "rings")
+    assert "`--data` must go with utkface" in refused(capsys, "abalone", "--data", "x")
+    assert "nowhere.csv" in refused(capsys, "nowhere.csv", "--target", "y")
     assert not list(tmp_path.iterdir())  # nothing half-written
 
 
@@ -95,6 +89,6 @@ def test_stopped_politely_and_resumed(tmp_path, capsys, started, stop):
     assert process.returncode in (130, -stop, -signal.SIGINT)
     assert "Traceback" not in error
     assert "the same command with --resume goes on from there" in error
-    assert "its 'seeds' was" in fails(
+    assert "its 'seeds' was" in refused(
         capsys, "abalone", "--epochs", "200", "--out", "run", "--resume"
     )

@@ -114,7 +114,7 @@ def picture(panels: Sequence[Panel], legend: Sequence[tuple[str, str]] = ()) -> 
     rows = -(-len(legend) // columns)
     words = [
         f'<text x="{52 + 222 * (i % columns)}" y="{height + 14 + 18 * (i // columns)}" '
-        f'fill="{color}">■ {escape(name)}</text>'
+        f'fill="{color}">{escape(name if name[0] in "○●" else f"■ {name}")}</text>'
         for i, (name, color) in enumerate(legend)
     ]
     return (

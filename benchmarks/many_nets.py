@@ -2,7 +2,7 @@
 
 The same cells of the diamonds grid, the same number of epochs, without early stopping, in turns,
 with as many threads as torch takes by itself, as `simloss compare` has them; training and measuring
-are timed apart, because measuring is the same work both ways.
+are timed apart, because measuring is the same work both ways; both ratios are told.
 """
 
 import argparse
@@ -31,7 +31,7 @@ def main() -> None:
     config = comparison("diamonds", epochs=options.epochs)
     config = replace(config, training=replace(config.training, patience=options.epochs))
     cells = cells_of(config)[: options.nets]
-    ratios = []
+    ratios, whole_ratios = [], []
     for repeat in range(options.repeats):
         start = time.perf_counter()
         stacked = [record for record, _ in run_cells_together(config, cells, lambda line: None)]
@@ -41,13 +41,15 @@ def main() -> None:
         together = max(record["seconds"]["train"] for record in stacked)
         one_by_one = sum(record["seconds"]["train"] for record in single)
         ratios.append(one_by_one / together)
+        whole_ratios.append((end - middle) / (middle - start))
         print(
             f"{repeat + 1}: {options.nets} nets, {options.epochs} epochs, {options.threads} "
             f"threads: training one by one {one_by_one:.1f} s, together {together:.1f} s, ratio "
             f"{ratios[-1]:.1f}; with measuring {end - middle:.1f} s and {middle - start:.1f} s",
             flush=True,
         )
-    print(f"median ratio {median(ratios):.1f}, from {min(ratios):.1f} to {max(ratios):.1f}")
+    for what, found in (("training", ratios), ("with measuring", whole_ratios)):
+        print(f"{what}: ratio {median(found):.1f}, from {min(found):.1f} to {max(found):.1f}")
 
 
 if __name__ == "__main__":

@@ -33,13 +33,3 @@ def test_is_reproducible():
         crop_and_flip(images, generator=torch.Generator().manual_seed(1)) for _ in range(2)
     )
     assert torch.equal(first, again)
-
-
-def test_kept_memory_changes_nothing():
-    """Twin: fresh memory in every call; batches of other sizes in between."""
-    images = torch.randint(1, 256, (11, 3, 6, 5), dtype=torch.uint8)
-    memory = {}
-    for seed, count in enumerate((11, 11, 4, 11)):
-        kept, fresh = (torch.Generator().manual_seed(seed) for _ in range(2))
-        found = crop_and_flip(images[:count], padding=2, generator=kept, memory=memory)
-        assert torch.equal(found, crop_and_flip(images[:count], padding=2, generator=fresh))

@@ -183,17 +183,16 @@ def _epoch(
     order = torch.randperm(len(part), generator=generator)
     losses: list[Tensor] = []
     x: Tensor | None = None
-    memory: dict[str, Tensor] = {}
     for some in order.split(config.batch_size):
-        # In the memory of the last batch: fresh memory would take longer than the work in it.
         batch = rows(part.inputs, some)
         if config.augment:
-            batch = crop_and_flip(batch, generator=generator, memory=memory)
+            batch = crop_and_flip(batch, generator=generator)
+        # In the memory of the last batch: fresh memory would take longer than the work in it.
         again = x if x is not None and len(x) == len(batch) else None
         x, y = part.ready(batch.to(device), out=again), part.labels[some].to(device)
-        optimizer.zero_grad(set_to_none=True)
         with torch.autocast(device.type, torch.bfloat16, enabled=config.precision == "bfloat16"):
             value = loss(net(x), y)
+        optimizer.zero_grad(set_to_none=True)
         value.backward()
         optimizer.step()
         losses.append(value.detach())

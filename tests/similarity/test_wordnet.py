@@ -127,10 +127,10 @@ def test_meanings_in_a_circle(folder):
     top, organism = (
         next(row for row in data.split("\n") if f" {n} 0" in row) for n in ("entity", "organism")
     )
-    circle = top.replace("0 000 |", f"0 001 @ {organism[:8]} n 0000 |")
-    padded = circle[: len(top)] if len(circle) <= len(top) else circle.split("|")[0] + "|"
-    (folder / "data.noun").write_text(data.replace(top, padded[: len(top)].ljust(len(top))))
-    assert len(padded) <= len(top)
+    head = top.partition("0 000 |")[0]
+    circle = f"{head}0 001 @ {organism[:8]} n 0000 |".ljust(len(top))  # other offsets must stay
+    assert len(circle) == len(top)
+    (folder / "data.noun").write_text(data.replace(top, circle))
     with pytest.raises(ValueError, match="a top above every meaning, but above .* only a circle"):
         wordnet(["rose", "truck"], folder=folder, measure="wu-palmer")
 

@@ -81,6 +81,24 @@ def test_a_line_a_family_at_its_chosen_parameter():
     assert f" ± {stdev(errors):.2f}" in best["MAE, median"]
 
 
+def test_a_line_a_treatment_with_marks_for_the_chosen():
+    config, records = made_run(losses=("proper",), values=(0.3, 0.8))
+    for record in records:
+        for rules in record["metrics"].values():
+            for values in rules.values():
+                values["nll_calibrated"] = 0.5
+    head, _, *lines = cells(results_table(verdict(records, config), every=True))
+    assert head[-1] == "NLL, scaled"
+    assert [line[:2] for line in lines] == [
+        ["cross entropy", "–"],
+        ["proper SimLoss", "r = 0.3"],
+        ["proper SimLoss", "r = 0.8"],
+    ]
+    at = head.index("MAE, argmax")
+    assert [line[at][:3] for line in lines] == ["4.0", "3.7", "(+)"]
+    assert {line[-1] for line in lines} == {"0.500"}
+
+
 def test_what_counts_as_similarity():
     config = made_up.config(losses=())
     arms = (*config.treatments, Treatment("corn"), Treatment("blend", value=0.1))
@@ -135,7 +153,7 @@ def test_a_run_that_has_hardly_begun(tmp_path):
     config, records = made_run(seeds=3)
     made_up.folder(tmp_path / "begun", config, records[:2])
     made_up.folder(tmp_path / "empty", config, [])
-    text = "".join(f"<!-- results: {name} -->\n<!-- end -->\n" for name in ("begun", "empty"))
+    text = "<!-- every result: begun -->\n<!-- end -->\n<!-- results: empty -->\n<!-- end -->\n"
     made = refreshed(text, tmp_path)
     assert "28 of 30 runs are not there yet" in made
     assert "No run has finished" in made

@@ -11,7 +11,7 @@ from .starting_values import starting_values
 from .words import listed
 
 _REGION = re.compile(
-    r"(?P<open><!-- (?P<what>results|starting values): (?P<folders>[^\n]*?) -->\n)"
+    r"(?P<open><!-- (?P<what>results|every result|starting values): (?P<folders>[^\n]*?) -->\n)"
     r".*?(?P<close><!-- end -->)",
     re.DOTALL,
 )
@@ -21,9 +21,10 @@ def refresh(page: Path) -> list[str]:
     """Make every marked region of a page anew; returns what the regions are about.
 
     A region is what stands between ``<!-- results: FOLDER -->`` and ``<!-- end -->``, FOLDER being
-    a run folder's path from the page: it becomes the verdict on that run and a table. Between
-    ``<!-- starting values: FOLDERS -->`` and the end comes what value of the parameter to start
-    with, from the records of several.
+    a run folder's path from the page: it becomes the verdict on that run and a table of families,
+    each at its chosen parameter; after ``<!-- every result: FOLDER -->``, of all treatments.
+    Between ``<!-- starting values: FOLDERS -->`` and the end comes what value of the parameter to
+    start with, from the records of several.
     """
     text = page.read_text(encoding="utf-8")
     write_whole(page, refreshed(text, page.parent).encode())
@@ -32,13 +33,16 @@ def refresh(page: Path) -> list[str]:
 
 def refreshed(text: str, beside: Path) -> str:
     """The text with its regions made anew; folders are looked for beside the page."""
-    opened, whole = len(re.findall(r"<!-- (?:results|starting values):", text)), 0
+    opened, whole = len(re.findall(r"<!-- (?:results|every result|starting values):", text)), 0
 
     def region(match: re.Match[str]) -> str:
         nonlocal whole
         whole += 1
         folders = [beside / name for name in match["folders"].split()]
-        made = _results(folders[0]) if match["what"] == "results" else _starting_values(folders)
+        if match["what"] == "starting values":
+            made = _starting_values(folders)
+        else:
+            made = _results(folders[0], every=match["what"] == "every result")
         return f"{match['open']}\n{made}\n\n{match['close']}"
 
     result = _REGION.sub(region, text)
@@ -50,11 +54,11 @@ def refreshed(text: str, beside: Path) -> str:
     return result
 
 
-def _results(folder: Path) -> str:
+def _results(folder: Path, *, every: bool) -> str:
     run = Run.read(folder)
     parts = [_about(run), escaped(run.verdict.sentence)]
     if run.results.done:
-        parts += [results_table(run.verdict)]
+        parts += [results_table(run.verdict, every=every)]
     parts += [escaped(note) for note in run.verdict.notes]
     return "\n\n".join(parts)
 

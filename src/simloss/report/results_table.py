@@ -1,4 +1,4 @@
-"""A run in one table: each family at its chosen parameter, all decisions side by side."""
+"""A run in one table: a line a family or a treatment, all decisions side by side."""
 
 import math
 
@@ -12,28 +12,41 @@ from .verdict import Verdict
 
 Chosen = dict[str, Finding]  # rule -> the family's treatment under it
 
+_SCALED = "nll_calibrated"
 
-def results_table(verdict: Verdict) -> str:
+
+def results_table(verdict: Verdict, *, every: bool = False) -> str:
     """Markdown: a line a family, cross entropy first; test values, chosen on validation.
 
-    The metric that counts has its standard deviation over runs and a mark, corrected for all
-    comparisons of the table. Metrics of probabilities stand once, of the weights kept for argmax.
+    With `every`, a line a treatment. The metric that counts has its standard deviation over runs
+    and a mark, corrected for all comparisons of the table. Metrics of probabilities stand once, of
+    the weights kept for argmax, and the log-likelihood again after temperature scaling.
     """
     results = verdict.results
     columns = [metrics.find(name) for name in results.columns_main_first]
     with_paper = is_in_the_paper(results.config)
     lines = [_head(results, columns, with_paper)]
     lines.append(["---"] + ["---:"] * (len(lines[0]) - 1))
-    families = _families(verdict).values()
-    lines += [_line(verdict, chosen, columns, with_paper) for chosen in families]
+    shown = _treatments(verdict) if every else _families(verdict)
+    lines += [_line(verdict, chosen, columns, with_paper) for chosen in shown]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
-def _families(verdict: Verdict) -> dict[str, Chosen]:
+def _families(verdict: Verdict) -> list[Chosen]:
     found: dict[str, Chosen] = {}
     for each in verdict.findings:
         found.setdefault(each.row.family, {})[each.rule] = each
-    return found
+    return list(found.values())
+
+
+def _treatments(verdict: Verdict) -> list[Chosen]:
+    """Every one; those that validation did not choose are not compared, so they have no mark."""
+    results = verdict.results
+    judged = {(each.row.label, each.rule): each for each in verdict.findings}
+    return [
+        {rule: judged.get((row.label, rule), Finding(row, rule, None)) for rule in results.rules}
+        for row in results.done
+    ]
 
 
 def _head(results: Results, columns: list[Metric], with_paper: bool) -> list[str]:
@@ -41,6 +54,7 @@ def _head(results: Results, columns: list[Metric], with_paper: bool) -> list[str
     for metric in columns:
         rules = results.rules[:1] if _is_of_probabilities(metric) else results.rules
         head += [metric.label if len(rules) == 1 else f"{metric.label}, {rule}" for rule in rules]
+    head += ["NLL, scaled"] if _has_scaled(results) else []
     return [*head, "the paper's, argmax"] if with_paper else head
 
 
@@ -52,7 +66,13 @@ def _line(verdict: Verdict, chosen: Chosen, columns: list[Metric], with_paper: b
     for metric in columns:
         rules = results.rules[:1] if _is_of_probabilities(metric) else results.rules
         cells += [_value(verdict, chosen.get(rule), metric) for rule in rules]
+    if _has_scaled(results):
+        cells += [_shown(metrics.find("nll"), first.mean("test", results.rules[0], _SCALED))]
     return [*cells, _papers(results, first, columns)] if with_paper else cells
+
+
+def _has_scaled(results: Results) -> bool:
+    return any(row.by_seed("test", results.rules[0], _SCALED) for row in results.rows)
 
 
 def _is_of_probabilities(metric: Metric) -> bool:
@@ -104,6 +124,8 @@ def _spread(metric: Metric, values: list[float], mean: float) -> str:
 
 def _shown(metric: Metric, value: float) -> str:
     """As elsewhere, but errors below 1 with a digit more: tables of few classes have only such."""
+    if math.isnan(value):
+        return "–"
     is_small = not metric.percent and value < 1
     return f"{value:.{_digits(value)}f}" if is_small else metric.format(value)
 

@@ -149,6 +149,14 @@ def test_the_similarity_is_shown_and_diagnosed(ordered, alone, nominal):
     assert "tree(120 classes" in about_similarity(Run.read(nominal)).text
 
 
+def test_a_blended_loss_that_is_best_shows_the_similarity_of_another(tmp_path):
+    config = made_up.config(losses=("proper",), seeds=2)
+    config = replace(config, treatments=(*config.treatments, Treatment("blend", value=0.1)))
+    best = made_up.records(config, lambda arm, rule, metric: 3 if arm.loss == "blend" else 4)
+    made_up.folder(tmp_path / "run", config, best)
+    assert "That of proper SimLoss" in about_similarity(Run.read(tmp_path / "run")).text
+
+
 def test_a_similarity_that_is_gone_is_a_sentence(tmp_path):
     saved = tmp_path / "gone.npz"
     config = made_up.config(seeds=1, losses=("simloss",), values=(0.5,), similarity=str(saved))

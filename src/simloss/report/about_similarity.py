@@ -69,12 +69,17 @@ def _one_thread() -> Iterator[None]:
 
 def _row(run: Run) -> Row | None:
     best = run.verdict.recommendation
-    if best is not None and best.row.uses_similarity:
+    if best is not None and _has_one(best.row):
         return best.row
-    rivals = [each for each in run.verdict.findings if each.row.uses_similarity]
+    rivals = [each for each in run.verdict.findings if _has_one(each.row)]
     if not rivals:
         return None
     return max(rivals, key=lambda each: score(run.results, each.row, each.rule)).row
+
+
+def _has_one(row: Row) -> bool:
+    """Named in the treatment: a blended or annealed SimLoss brings its own, which changes."""
+    return row.treatment.get("similarity") is not None
 
 
 def _diagnosis(known: Similarity) -> tuple[list[tuple[str, str]], tuple[str, ...]]:

@@ -1,11 +1,13 @@
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
 
 from report import made_up
 from simloss.experiment.store import RunFolderError
+from simloss.experiment.treatment import Treatment
 from simloss.report import report
 from simloss.report.about_similarity import about_similarity
 from simloss.report.page import page

@@ -29,11 +29,12 @@ class Axis:
 
 @dataclass
 class Panel:
-    """One chart of a picture; `place` counts from the left."""
+    """One chart of a picture; `place` counts from the left, `row` from the top."""
 
     x: Axis
     y: Axis
     place: int = 0
+    row: int = 0
     width: int = 460
     height: int = 300
     margin: int = 52
@@ -44,7 +45,8 @@ class Panel:
         """A point of the data in the picture."""
         across = self.x.share(x) * (self.width - self.margin - 16)
         up = self.y.share(y) * (self.height - 2 * self.margin + 12)
-        return self.place * self.width + self.margin + across, self.height - self.margin - up
+        bottom = (self.row + 1) * self.height - self.margin
+        return self.place * self.width + self.margin + across, bottom - up
 
     def line(
         self, points: Sequence[Point], color: str, *, width: float = 2, dash: str = ""
@@ -71,7 +73,8 @@ class Panel:
         x, y = self.at(*point)
         anchor = "end" if dx < 0 else "start"
         self.parts.append(
-            f'<text x="{x + dx:.1f}" y="{y + 4:.1f}" fill="{color}" '
+            f'<text x="{x + dx:.1f}" y="{y + 4:.1f}" fill="{color}" stroke="white" '
+            f'stroke-width="3" paint-order="stroke" '
             f'text-anchor="{anchor}">{escape(text)}</text>'
         )
 
@@ -107,9 +110,9 @@ class Panel:
 
 
 def picture(panels: Sequence[Panel], legend: Sequence[tuple[str, str]] = ()) -> str:
-    """Panels side by side, below them what each colour stands for."""
-    width = sum(panel.width for panel in panels)
-    height = max(panel.height for panel in panels)
+    """Panels side by side and in rows, below them what each colour stands for."""
+    width = max((panel.place + 1) * panel.width for panel in panels)
+    height = max((panel.row + 1) * panel.height for panel in panels)
     columns = max(1, width // 230)
     rows = -(-len(legend) // columns)
     words = [

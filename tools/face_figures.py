@@ -19,6 +19,7 @@ ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "experiments" / "utkface"
 TRUE_AGES = (5, 26, 60)
 RULES = ("argmax", "median")
+HIGHEST = 0.3  # a probability above is cut, with its number
 
 
 def main() -> None:
@@ -39,7 +40,7 @@ def tradeoff(by_label: dict[str, list[dict[str, Any]]]) -> str:
         for rule in RULES
     }
     panel = Panel(
-        _axis("accuracy, %", [x for x, _ in found.values()], 1.0),
+        _axis("accuracy, %", [x for x, _ in found.values()], 1.0, room=3),
         _axis("mean absolute error, years", [y for _, y in found.values()], 0.5),
         width=760,
         height=360,
@@ -49,31 +50,38 @@ def tradeoff(by_label: dict[str, list[dict[str, Any]]]) -> str:
         panel.line([ring, dot], color, width=1, dash="4 3")
         panel.mark(ring, color, filled=False)
         panel.mark(dot, color)
-        panel.text(ring, f"{label}, {len(records)} runs" if len(records) > 1 else label, color)
+        words = f"{label}, {len(records)} runs" if len(records) > 1 else label
+        panel.text(ring, words, color, dx=9 if ring[0] >= dot[0] else -9)
     notes = [("○ answered by the most probable age", "#444"), ("● by the median", "#444")]
     return picture([panel], notes)
 
 
 def outputs(folder: RunFolder, by_label: dict[str, list[dict[str, Any]]]) -> str:
-    """The mean output distribution on test faces of a few ages, a panel each."""
-    colors = _colors(by_label)
-    curves = {label: _mean_outputs(folder, records) for label, records in by_label.items()}
+    """The mean output distribution on test faces of a few ages, a panel a loss."""
+    colors = dict(zip(TRUE_AGES, COLORS[1:], strict=False))
     ages = np.arange(1, 91)
-    highest = max(curve[[age - 1 for age in TRUE_AGES]].max() for curve in curves.values())
     panels = []
-    for place, age in enumerate(TRUE_AGES):
+    for count, (label, records) in enumerate(by_label.items()):
         panel = Panel(
             Axis("age answered", 1, 90, [(a, str(a)) for a in (1, 30, 60, 90)]),
-            Axis("", 0, highest, [(p, f"{p:.0%}") for p in np.arange(0, highest, 0.1)]),
-            place,
+            Axis("", 0, HIGHEST, [(p, f"{p:.0%}") for p in np.arange(0, HIGHEST + 0.01, 0.1)]),
+            place=count % 3,
+            row=count // 3,
             width=310,
-            title=f"faces of {age}" + (": mean probability" if place == 0 else ""),
+            height=230,
+            title=label,
         )
-        panel.line([(age, 0), (age, highest)], "#bbbbbb", width=1, dash="3 3")
-        for label, curve in curves.items():
-            panel.line(list(zip(ages, curve[age - 1], strict=True)), colors[label], width=1.5)
+        curves = _mean_outputs(folder, records)
+        for age, color in colors.items():
+            curve = curves[age - 1]
+            panel.line([(age, 0), (age, HIGHEST)], color, width=1, dash="2 4")
+            shown = np.minimum(curve, HIGHEST)
+            panel.line(list(zip(ages, shown, strict=True)), color, width=1.5)
+            for place in np.flatnonzero(curve > HIGHEST):
+                panel.text((ages[place], HIGHEST), f"{curve[place]:.0%}", color)
         panels.append(panel)
-    return picture(panels, list(colors.items()))
+    legend = [(f"mean output for faces of {age}", color) for age, color in colors.items()]
+    return picture(panels, legend)
 
 
 def _mean_outputs(folder: RunFolder, records: list[dict[str, Any]]) -> Any:
@@ -91,8 +99,9 @@ def _colors(by_label: dict[str, Any]) -> dict[str, str]:
     return dict(zip(by_label, COLORS, strict=False))
 
 
-def _axis(label: str, values: list[float], step: float) -> Axis:
-    low, high = np.floor(min(values) / step) * step, np.ceil(max(values) / step) * step
+def _axis(label: str, values: list[float], step: float, room: float = 0) -> Axis:
+    """Round ends; `room` on the right for words."""
+    low, high = np.floor(min(values) / step) * step, np.ceil(max(values) / step) * step + room
     return Axis(label, low, high, [(v, f"{v:g}") for v in np.arange(low, high + step / 2, step)])
 
 

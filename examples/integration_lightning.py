@@ -3,7 +3,7 @@
 pip install 'simloss[lightning]'
 python examples/integration_lightning.py                         # 6 epochs
 python examples/integration_lightning.py --epochs 3              # 3 of them, then ...
-python examples/integration_lightning.py --resume last.ckpt      # ... the other 3: the same
+python examples/integration_lightning.py --resume runs/lightning/last.ckpt  # the other 3
 python examples/integration_lightning.py --devices 2             # two processes: the same
 """
 

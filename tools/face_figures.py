@@ -28,6 +28,9 @@ def main() -> None:
     for record in folder.each_record():
         if record["status"] == "done":
             by_label[record["treatment"]["label"]].append(record)
+    shared = set.intersection(*({each["seed"] for each in found} for found in by_label.values()))
+    for label, found in by_label.items():  # of a run under way, what can be compared
+        by_label[label] = [each for each in found if each["seed"] in shared]
     (ROOT / "docs" / "tradeoff.svg").write_text(tradeoff(by_label))
     (ROOT / "docs" / "outputs.svg").write_text(outputs(folder, by_label))
 
@@ -40,7 +43,7 @@ def tradeoff(by_label: dict[str, list[dict[str, Any]]]) -> str:
         for rule in RULES
     }
     panel = Panel(
-        _axis("accuracy, %", [x for x, _ in found.values()], 1.0, room=3),
+        _axis("accuracy, %", [x for x, _ in found.values()], 1.0, room=4.5),
         _axis("mean absolute error, years", [y for _, y in found.values()], 0.5),
         width=760,
         height=360,
@@ -63,7 +66,7 @@ def outputs(folder: RunFolder, by_label: dict[str, list[dict[str, Any]]]) -> str
     panels = []
     for count, (label, records) in enumerate(by_label.items()):
         panel = Panel(
-            Axis("age answered", 1, 90, [(a, str(a)) for a in (1, 30, 60, 90)]),
+            Axis("age", 1, 90, [(a, str(a)) for a in (1, 30, 60, 90)]),
             Axis("", 0, HIGHEST, [(p, f"{p:.0%}") for p in np.arange(0, HIGHEST + 0.01, 0.1)]),
             place=count % 3,
             row=count // 3,
@@ -80,7 +83,7 @@ def outputs(folder: RunFolder, by_label: dict[str, list[dict[str, Any]]]) -> str
             for place in np.flatnonzero(curve > HIGHEST):
                 panel.text((ages[place], HIGHEST), f"{curve[place]:.0%}", color)
         panels.append(panel)
-    legend = [(f"mean output for faces of {age}", color) for age, color in colors.items()]
+    legend = [(f"mean output, faces of {age} (dotted)", color) for age, color in colors.items()]
     return picture(panels, legend)
 
 
@@ -102,7 +105,7 @@ def _colors(by_label: dict[str, Any]) -> dict[str, str]:
 def _axis(label: str, values: list[float], step: float, room: float = 0) -> Axis:
     """Round ends; `room` on the right for words."""
     low, high = np.floor(min(values) / step) * step, np.ceil(max(values) / step) * step + room
-    return Axis(label, low, high, [(v, f"{v:g}") for v in np.arange(low, high + step / 2, step)])
+    return Axis(label, low, high, [(v, f"{v:g}") for v in np.arange(low, high + step / 100, step)])
 
 
 if __name__ == "__main__":

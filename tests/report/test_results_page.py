@@ -99,6 +99,15 @@ def test_a_line_a_treatment_with_marks_for_the_chosen():
     assert {line[-1] for line in lines} == {"0.500"}
 
 
+def test_a_run_under_way_is_shown_on_the_seeds_all_treatments_have():
+    config, records = made_run(losses=("proper",), values=(0.3, 0.8))
+    begun = [each for each in records if each["seed"] < 2]
+    more = [each for each in records if each["seed"] == 2][:1]  # cross entropy's alone
+    now, then = (results_table(verdict(x, config), every=True) for x in (begun, [*begun, *more]))
+    assert now == then
+    assert {line[2] for line in cells(now)[2:]} == {"2"}
+
+
 def test_what_counts_as_similarity():
     config = made_up.config(losses=())
     arms = (*config.treatments, Treatment("corn"), Treatment("blend", value=0.1))

@@ -19,7 +19,7 @@ def train(
     /,
     *,
     data: Path | None = None,
-    loss: str = "simloss",
+    loss: str = "soft-target",
     value: Annotated[float | None, Parameter(name=["--value", "--r"])] = None,
     decision: Literal["argmax", "median", "mean", "tree", "similarity"] | None = None,
     epochs: int | None = None,
@@ -38,7 +38,7 @@ def train(
     data
         The archive or folder of utkface, afad or cifar100.
     loss
-        The loss to train with: simloss, proper, soft-target, cross-entropy, or module:class.
+        The loss to train with: soft-target, simloss, proper, cross-entropy, or module:class.
     value
         The similarity's parameter: r of order and values, the lower bound of words, a temperature.
     decision

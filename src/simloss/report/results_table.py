@@ -1,6 +1,7 @@
 """A run in one table: a line a family or a treatment, all decisions side by side."""
 
 import math
+from dataclasses import replace
 
 from .. import metrics
 from ..metrics import Metric
@@ -42,10 +43,28 @@ def _families(verdict: Verdict) -> list[Chosen]:
 def _treatments(verdict: Verdict) -> list[Chosen]:
     """Every one; those that validation did not choose are not compared, so they have no mark."""
     results = verdict.results
-    judged = {(each.row.label, each.rule): each for each in verdict.findings}
+    judged = {(each.row.label, each.rule): each.comparison for each in verdict.findings}
     return [
-        {rule: judged.get((row.label, rule), Finding(row, rule, None)) for rule in results.rules}
-        for row in results.done
+        {rule: Finding(row, rule, judged.get((row.label, rule))) for rule in results.rules}
+        for row in _on_shared_seeds(results.done)
+    ]
+
+
+def _on_shared_seeds(rows: list[Row]) -> list[Row]:
+    """Of a run under way only the seeds that every treatment has, so that lines can be compared."""
+    shared = set.intersection(*(set(row.cells) for row in rows))
+    if not shared:
+        return rows
+    return [
+        replace(
+            row,
+            cells={seed: row.cells[seed] for seed in shared},
+            numbers={
+                key: {seed: value for seed, value in values.items() if seed in shared}
+                for key, values in row.numbers.items()
+            },
+        )
+        for row in rows
     ]
 
 
@@ -105,7 +124,7 @@ def _value(verdict: Verdict, finding: Finding | None, metric: Metric) -> str:
         return text
     if len(by_seed) > 1:
         text += f" ± {_spread(metric, by_seed, mean)}"
-    is_best = best is not None and (best.row, best.rule) == (finding.row, finding.rule)
+    is_best = best is not None and (best.row.label, best.rule) == (finding.row.label, finding.rule)
     return _mark(finding) + (f"**{text}**" if is_best else text)
 
 

@@ -123,8 +123,8 @@ def parameter(row: Row) -> str:
 CAPTION = (
     "Means over runs. Best validation values are bold. Test values that differ significantly from "
     "cross entropy's under the same decision (Wilcoxon, 5 %, each comparison by itself) are marked "
-    "+ where they are better and − where they are worse; only the verdict is corrected for the "
-    "number of comparisons."
+    "+ where they are better and − where they are worse; only the verdict and the table "
+    "at a glance are corrected for the number of comparisons."
 )
 NO_MARKS = (
     "Means over runs. Best validation values are bold. There are no marks of significance, because "

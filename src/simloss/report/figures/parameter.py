@@ -14,9 +14,10 @@ _MOST_TICKS = 10
 
 
 def parameters(verdict: Verdict) -> list[str]:
-    """The kinds of parameter that have at least two values: r, l, t."""
+    """The kinds of parameter that have at least two values: r, l, t; of the families shown."""
     values: dict[str, set[float]] = {}
-    for row in verdict.results.done:
+    shown = points_of_families(verdict.results, verdict.findings).values()
+    for row in (row for rows in shown for row in rows):
         if row.value is not None:
             values.setdefault(row.symbol, set()).add(row.value)
     return [symbol for symbol, known in values.items() if len(known) > 1]

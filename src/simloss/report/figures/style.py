@@ -8,10 +8,13 @@ from ..words import cut
 
 Figure = dict[str, Any]
 
-# Okabe and Ito's palette, told apart with any colour vision; black is cross entropy's.
+# Okabe and Ito's palette first, told apart with any colour vision; black is cross entropy's.
 BLACK = "#222222"
 GREY = "#8a8a8a"
-PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7A5195", "#8C6D31")
+PALETTE = (
+    *("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7A5195", "#8C6D31"),
+    *("#44AA99", "#882255", "#999933", "#1B3A7A", "#AA4466", "#4D4D4D"),
+)
 SYMBOLS = ("circle", "square", "triangle-up", "cross", "star", "hexagon", "pentagon", "hourglass")
 _DASHES = ("solid", "dot", "dashdot")
 SCALE = [[0.0, "#ffffff"], [0.25, "#cfe3f1"], [0.6, "#5aa0cc"], [1.0, "#003f6b"]]

@@ -6,6 +6,7 @@ outside ``torch.compile`` and ``torch.func``. They never make a device wait.
 """
 
 import difflib
+import operator
 import os
 import re
 import sys
@@ -124,9 +125,13 @@ def class_names(names: Sequence[str] | None, num_classes: int) -> tuple[str, ...
 
 def index(name: str, value: Any, count: int) -> int:
     """A whole number in [0, count): a class, a node, a level."""
-    if isinstance(value, (bool, str, float)):
-        raise TypeError(f"`{name}` must be a whole number, but got {value!r}.")
-    whole = int(value)
+    is_bool = isinstance(value, (bool, np.bool_)) or getattr(value, "dtype", None) == torch.bool
+    try:
+        if is_bool:
+            raise TypeError
+        whole = operator.index(value)
+    except TypeError:
+        raise TypeError(f"`{name}` must be a whole number, but got {value!r}.") from None
     if not 0 <= whole < count:
         raise ValueError(f"`{name}` must be in [0, {count}), but got {whole}.")
     return whole
@@ -211,7 +216,7 @@ def similarity_values(matrix: Tensor, kind: str) -> None:
     for broken, what in (
         (matrix.isnan(), "not be NaN"),
         (matrix < 0, "be at least 0"),
-        (matrix > 1, "be at most 1"),
+        (matrix > 1 + ROUNDING, "be at most 1"),
     ):
         if bool(broken.any()):
             row, column = (int(i) for i in broken.nonzero()[0])

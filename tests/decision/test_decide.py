@@ -288,3 +288,29 @@ def test_half_precision_softmax_is_accepted():
     logits = torch.randn(8, 1000, generator=torch.Generator().manual_seed(0))
     p = logits.softmax(-1).bfloat16()
     assert torch.equal(simloss.decide(p), p.argmax(-1))
+
+
+class TestWhatRoundingMayDecide:
+    """Ties are those of this example's costs, not of the largest in the table."""
+
+    def test_a_huge_cost_of_an_impossible_class_hides_no_difference(self):
+        costs = [[0, 1, 5], [1, 0, 5], [1e6, 1e6, 0]]
+        assert simloss.decide(torch.tensor([0.4, 0.6, 0.0]), costs) == 1
+
+    def test_nor_does_a_far_position(self):
+        p = torch.tensor([0.1, 0.9, 0.0])
+        assert simloss.decide(p, "mean", positions=[0, 10, 2e7]) == 1
+
+    def test_half_precision_has_a_median(self):
+        p = torch.tensor([0.48, 0.52]).bfloat16()
+        assert simloss.decide(p, "median") == simloss.decide(p, "argmax") == 1
+
+    def test_gains_count_by_their_size(self):
+        p = torch.tensor([0.1, 0.2, 0.7])
+        costs = torch.tensor([[-7.0, 0.0, 0.0], [0.0, -3.5, 0.0], [0.0, 0.0, -1.0]])
+        assert simloss.decide(p, costs) == 0  # 0.7 each but for rounding: the first
+
+    def test_equal_costs_keep_the_order_of_classes_in_a_ranking(self):
+        p = torch.tensor([2 / 7, 3 / 7, 0, 2 / 7])
+        costs = [[0, 2, 2, 0], [1, 0, 0, 3], [3, 1, 0, 3], [3, 3, 2, 0]]
+        assert simloss.decide(p, costs, top_k=4).tolist() == [2, 0, 3, 1]

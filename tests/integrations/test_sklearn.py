@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 import torch
 from sklearn.base import clone
+from sklearn.exceptions import DataConversionWarning
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -337,3 +338,17 @@ def test_without_scikit_learn_one_sentence():
     )
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert "`pip install 'simloss[sklearn]'` brings it." in result.stdout, result.stderr
+
+
+def test_an_ordered_column_in_a_frame_keeps_its_order():
+    y = pd.Series(pd.Categorical(["low", "high"] * 10, ["low", "high"], ordered=True), name="y")
+    x = np.random.default_rng(0).normal(size=(20, 2))
+    with pytest.warns(DataConversionWarning):
+        net = SimLossClassifier(max_iter=1).fit(x, y.to_frame())
+    series = SimLossClassifier(max_iter=1).fit(x, y)
+    assert net.class_order_.tolist() == series.class_order_.tolist() == ["low", "high"]
+
+
+def test_hidden_is_a_tuple():
+    with pytest.raises(TypeError, match="`hidden` must be a tuple"):
+        SimLossClassifier(hidden=32).fit(np.eye(4), [0, 1, 0, 1])

@@ -4,6 +4,7 @@ import mpmath
 import pytest
 import torch
 
+import simloss
 from simloss import sim_loss
 from simloss.similarity import matrix, order
 
@@ -128,3 +129,19 @@ def test_many_classes(loss_name, loss_function):
     near = mpmath.log(2 * (1 - mpmath.mpf("0.5") ** 20000))
     expected = 10000 - mpmath.log(mpmath.exp(far) + mpmath.exp(near))
     assert loss.item() == pytest.approx(float(expected), rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    "loss", [simloss.sim_loss, simloss.proper_sim_loss, simloss.soft_target_loss]
+)
+def test_logits_that_are_nan_give_nan_with_sparse_rows_too(loss):
+    z = torch.tensor([[float("nan"), 0.0, 0.0]], requires_grad=True)
+    s = simloss.similarity.sparse(simloss.similarity.order(3, 0.5))
+    assert loss(z, torch.tensor([0]), s).isnan()
+
+
+def test_a_weight_that_wants_a_gradient_gets_one_at_any_size():
+    weight = torch.ones(4, requires_grad=True)
+    s = simloss.similarity.order(4, 0.5)
+    simloss.sim_loss(torch.randn(3, 4), torch.tensor([0, 1, 1]), s, weight=weight).backward()
+    assert weight.grad is not None

@@ -348,3 +348,12 @@ print(peak() - before)
 def test_all_logits_are_never_held():
     result = subprocess.run([sys.executable, "-c", MEMORY], capture_output=True, text=True)
     assert float(result.stdout) < 300, result.stderr
+
+
+def test_autocast_leaves_float64_alone():
+    x, weight = torch.randn(5, 8).double(), torch.randn(6, 8).double()
+    y, s = torch.arange(5), simloss.similarity.order(6, 0.5)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        ours = simloss.linear_sim_loss(x, weight, y, s)
+        plain = simloss.sim_loss(torch.nn.functional.linear(x, weight), y, s)
+    torch.testing.assert_close(ours, plain)

@@ -8,6 +8,7 @@ import pytest
 import torch
 from torch import nn
 
+import simloss
 from simloss import SimLoss
 from simloss.similarity import embedding, identity, matrix, order
 
@@ -199,3 +200,53 @@ def test_bad_arguments_fail_when_it_is_built(loss_module):
         loss_module(torch.rand(C, C, requires_grad=True).sigmoid().fill_diagonal_(1))
     with pytest.raises(ValueError, match="must be square"):
         loss_module(torch.ones(2, 3))
+
+
+class TestWhatAModuleKeeps:
+    def test_a_similarity_too_small_for_float32_is_not_rounded_to_none(self):
+        s = simloss.similarity.geo([(52.52, 13.40), (35.68, 139.69)], scale_km=50)
+        z = torch.tensor([[0.0, 300.0]], requires_grad=True)
+        y = torch.tensor([0])
+        wanted = simloss.sim_loss(z, y, s)
+        assert 178 < wanted.item() < 179
+        assert simloss.SimLoss(s)(z, y).item() == pytest.approx(wanted.item())
+
+    @pytest.mark.parametrize("kind", ["order", "matrix"])
+    def test_the_kind_of_a_changed_similarity_survives(self, kind):
+        s = simloss.similarity.order(5, 0.5)
+        s = s if kind == "order" else simloss.similarity.matrix(s.to_dense())
+        saved = simloss.SimLoss(s).set_similarity(s.normalized())
+        fresh = simloss.SimLoss(s)
+        fresh.load_state_dict(saved.state_dict())
+        z, y = torch.randn(3, 5), torch.tensor([0, 3, 4])
+        assert fresh(z, y).item() == pytest.approx(saved(z, y).item())
+        assert fresh.similarity.kind == "probability"
+
+    def test_going_back_to_before_the_first_change(self):
+        loss = simloss.SimLoss(simloss.similarity.order(5, 0.9))
+        before = loss.state_dict()
+        loss.set_similarity(simloss.similarity.order(5, 0.1)).load_state_dict(before)
+        assert loss.similarity.rows(0)[1].item() == pytest.approx(0.9)
+        assert not loss.state_dict()
+
+    def test_a_checkpoint_of_cross_entropy_leaves_the_similarity(self):
+        loss = simloss.SimLoss(simloss.similarity.order(5, 0.9))
+        loss.set_similarity(simloss.similarity.order(5, 0.1))
+        loss.load_state_dict(torch.nn.CrossEntropyLoss().state_dict())
+        assert loss.similarity.rows(0)[1].item() == pytest.approx(0.1)
+
+    def test_a_parameter_set_later_is_learned_and_saved_once(self):
+        loss = simloss.SimLoss(torch.eye(3))
+        learned = torch.nn.Parameter(torch.eye(3) * 0.5 + 0.5)
+        loss.set_similarity(learned)
+        assert [id(each) for each in loss.parameters()] == [id(learned)]
+        loss(torch.randn(4, 3), torch.tensor([0, 1, 2, 0])).backward()
+        assert learned.grad is not None
+        assert len(loss.state_dict()) == 1
+
+    def test_made_in_inference_mode_and_trained_later(self):
+        with torch.inference_mode():
+            loss = simloss.SimLoss(simloss.similarity.order(4, 0.5))
+        z = torch.randn(3, 4, requires_grad=True)
+        loss(z, torch.tensor([0, 1, 2])).backward()
+        assert z.grad is not None

@@ -2,6 +2,7 @@
 
 import copy
 
+import numpy as np
 import pytest
 import torch
 
@@ -114,3 +115,39 @@ def test_a_loss_with_it_can_be_compiled(name):
     compiled = torch.compile(simloss.sim_loss, backend="aot_eager")
     plain = simloss.sim_loss(logits, target, similarity)
     assert torch.allclose(compiled(logits, target, similarity), plain, atol=1e-6)
+
+
+@pytest.mark.parametrize("make", [simloss.similarity.order, simloss.similarity.circular])
+@pytest.mark.parametrize("wrong", [[9], [-1], [0.7], [True]])
+def test_rows_of_classes_that_are_none(make, wrong):
+    with pytest.raises((ValueError, TypeError), match="`target` must be"):
+        make(4, 0.5).rows(wrong)
+
+
+def test_masks_are_not_class_numbers():
+    tree = Tree.from_paths(["a/b", "a/c"])
+    for mask in (np.array([True, False]), torch.tensor([True, False])):
+        with pytest.raises(TypeError, match="must be a whole number"):
+            tree.restricted(mask)
+    assert (
+        simloss.similarity.restricted(
+            simloss.similarity.order(3, 0.5), np.array([0, 2])
+        ).num_classes
+        == 2
+    )
+
+
+def test_cosines_a_rounding_above_one_are_one():
+    s = simloss.similarity.matrix(torch.tensor([[1.0000001, 0.5], [0.5, 1.0]]))
+    assert s.to_dense().max() == 1
+
+
+def test_what_else_people_pass():
+    dates = np.array(["2024-01-01", "NaT"], dtype="datetime64[D]")
+    with pytest.raises(ValueError, match="that of class 1 is no date"):
+        simloss.similarity.values(dates, 30)
+    edges = [("a", "b"), ("b", "c")]
+    assert simloss.similarity.graph(edges, classes=np.array(["a", "c"])).num_classes == 2
+    simloss.similarity.order(5, 0.5).diagnose(uncertainty=np.float32(2))
+    with pytest.raises(TypeError, match="must be a list of similarities"):
+        simloss.similarity.blended(simloss.similarity.order(3, 0.5))

@@ -3,7 +3,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simloss import Tree
+from simloss import Tree, metrics
 
 PATHS = ["animal/bird/robin", "animal/bird/crow", "animal/cod", "plant/rose"]
 
@@ -198,3 +198,15 @@ def test_bad_files_are_refused(tmp_path, text, message):
     path.write_text(text)
     with pytest.raises(ValueError, match=message):
         Tree.from_csv(path)
+
+
+def test_an_empty_parent_of_a_data_frame_is_the_root():
+    tree = Tree.from_parents({"a": "r", "b": "r", "r": float("nan")})
+    assert tree.class_names == ("a", "b")
+    assert tree.names[tree.root] == "r"
+
+
+def test_one_superclass_is_a_level_all_the_same():
+    tree = Tree.from_superclasses(["a", "b"], ["x", "x"])
+    assert metrics.superclass_accuracy([0], [1], tree) == 1
+    assert metrics.superclass_accuracy([0], [1], ["x", "x"]) == 1

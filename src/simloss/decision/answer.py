@@ -82,7 +82,7 @@ def decide(
 
     def answers(block: Tensor) -> Tensor:
         best = known_cost.best(block, rounding)  # (M)
-        found = best if top_k is None else _ranking(block, known_cost, best, top_k)
+        found = best if top_k is None else _ranking(block, known_cost, best, top_k, rounding)
         if threshold is None:
             return found
         is_unsure = known_cost.of(block, best) > threshold + rounding * abs(threshold)
@@ -134,10 +134,16 @@ def in_blocks(function: Callable[..., Tensor], p: Tensor, *others: Tensor) -> Te
     return torch.cat(results).reshape((*p.shape[:-1], *results[0].shape[1:]))
 
 
-def _ranking(p: Tensor, cost: Cost, best: Tensor, top_k: int) -> Tensor:
-    """The classes from the least costly on, (M, top_k), the first being `best`."""
-    costs = cost.of_all(p).scatter(-1, best.unsqueeze(-1), float("-inf"))
-    return costs.argsort(dim=-1, stable=True)[:, :top_k]
+def _ranking(p: Tensor, cost: Cost, best: Tensor, top_k: int, rounding: float) -> Tensor:
+    """The classes from the least costly on, (M, top_k), the first being `best`.
+
+    Costs that only rounding tells apart get one rank, and within it the first class comes first.
+    """
+    costs, at = cost.of_all(p).sort(dim=-1)
+    is_more = costs.diff() > rounding * costs[:, 1:].abs()
+    ranks = torch.nn.functional.pad(is_more.long().cumsum(-1), (1, 0))  # (M, C), as sorted
+    ranks = torch.empty_like(ranks).scatter_(-1, at, ranks).scatter_(-1, best.unsqueeze(-1), -1)
+    return ranks.argsort(dim=-1, stable=True)[:, :top_k]
 
 
 def rounding_of(probabilities: Any) -> float:

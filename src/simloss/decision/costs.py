@@ -99,7 +99,7 @@ class AbsoluteCost(PositionCost):
 
     def best(self, p: Tensor, rounding: float) -> Tensor:
         below = self.in_order(p).cumsum(-1)  # (M, C)
-        half = below[:, -1:] / 2 - rounding
+        half = below[:, -1:] / 2 * (1 - rounding)
         return self.first_class[torch.searchsorted(below, half).squeeze(-1)]
 
 
@@ -116,9 +116,12 @@ class SquaredCost(PositionCost):
 
     def best(self, p: Tensor, rounding: float) -> Tensor:
         halfway = (self.sorted[1:] + self.sorted[:-1]) / 2  # (C-1)
-        span = self.sorted[-1] - self.sorted[0]
-        # The mean of C positions is off by more than one rounding.
-        at = torch.searchsorted(halfway, self._mean(p).squeeze(-1) - rounding * span)
+        mean = self._mean(p)
+        # What rounding of this example's probabilities moves the mean by: a far position that has
+        # none of them must not count. The mean itself is made of rounded sums.
+        spread = (p * (self.positions - mean).abs()).sum(-1)
+        own = 4 * torch.finfo(p.dtype).eps * self.positions.abs().max()
+        at = torch.searchsorted(halfway, mean.squeeze(-1) - rounding * spread - own)
         return self.first_class[at]
 
     def _mean(self, p: Tensor) -> Tensor:
@@ -130,7 +133,7 @@ class MatrixCost(Cost):
 
     def __init__(self, matrix: Tensor) -> None:
         self.matrix = matrix
-        self.span = float(matrix.max() - matrix.min())
+        self.has_gains = bool((matrix < 0).any())
 
     def of_all(self, p: Tensor) -> Tensor:
         return p @ self.matrix
@@ -139,7 +142,10 @@ class MatrixCost(Cost):
         return (p * self.matrix.T[answers]).sum(-1)
 
     def best(self, p: Tensor, rounding: float) -> Tensor:
-        return first_lowest(self.of_all(p), rounding * self.span)
+        costs = self.of_all(p)
+        sizes = p @ self.matrix.abs() if self.has_gains else costs
+        at_best = sizes.gather(-1, costs.argmin(-1, keepdim=True))  # (M, 1)
+        return first_lowest(costs, rounding * at_best)
 
 
 class SimilarityCost(Cost):
@@ -158,7 +164,9 @@ class SimilarityCost(Cost):
         return p.sum(-1) - (p * self._columns(answers, p)).sum(-1)
 
     def best(self, p: Tensor, rounding: float) -> Tensor:
-        return first_lowest(self.of_all(p), rounding)
+        costs = self.of_all(p)
+        own = 4 * torch.finfo(p.dtype).eps  # 1 - S p is a difference
+        return first_lowest(costs, rounding * costs.amin(-1, keepdim=True) + own)
 
     def _some_classes(self, device: torch.device) -> Iterator[Tensor]:
         count = self.similarity.num_classes
@@ -203,11 +211,13 @@ class TreeCost(Cost):
         return self.of_nodes(p).gather(-1, answers.unsqueeze(-1)).squeeze(-1)
 
     def best(self, p: Tensor, rounding: float) -> Tensor:
-        return first_lowest(self.of_all(p), rounding * float(self.heights[-1]))
+        costs = self.of_all(p)
+        own = 4 * torch.finfo(p.dtype).eps * float(self.heights[-1])  # each step down subtracts
+        return first_lowest(costs, rounding * costs.amin(-1, keepdim=True) + own)
 
 
-def first_lowest(costs: Tensor, slack: float) -> Tensor:
-    """The first column that is lowest but for `slack`, (M)."""
+def first_lowest(costs: Tensor, slack: Tensor | float) -> Tensor:
+    """The first column that is lowest but for `slack`, a number or (M, 1); (M)."""
     return (costs <= costs.amin(-1, keepdim=True) + slack).to(torch.uint8).argmax(-1)
 
 

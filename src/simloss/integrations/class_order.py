@@ -80,6 +80,8 @@ class LabelOrder:
 
 def order_of_categories(y: Any) -> list[Any] | None:
     """The categories of an ordered pandas column, which knows its order; else None."""
+    if getattr(y, "ndim", 1) == 2 and hasattr(y, "iloc") and y.shape[1] == 1:
+        y = y.iloc[:, 0]
     dtype: Any = getattr(y, "dtype", None)
     return list(dtype.categories) if getattr(dtype, "ordered", False) else None
 

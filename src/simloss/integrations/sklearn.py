@@ -228,6 +228,10 @@ class SimLossClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         _checks.choice("loss", self.loss, (*_LOSSES, _BASELINE))
         for name in ("batch_size", "max_iter", "patience"):
             _checks.class_count(name, getattr(self, name))
+        if not isinstance(self.hidden, (tuple, list)):
+            raise TypeError(
+                f"`hidden` must be a tuple of widths, such as (32,), but got {self.hidden!r}."
+            )
         for size in self.hidden:
             _checks.class_count("hidden", size)
         _checks.positive("learning_rate", self.learning_rate)

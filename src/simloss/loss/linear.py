@@ -228,6 +228,8 @@ def _as_autocast(linear: Linear) -> Linear:
     if device == "meta" or not torch.is_autocast_enabled(device):
         return linear
     dtype = torch.get_autocast_dtype(device)
+    if linear.input.dtype == torch.float64:  # as F.linear has it: autocast leaves float64 alone
+        return linear
     bias = None if linear.bias is None else linear.bias.to(dtype)
     return Linear(linear.input.to(dtype), linear.weight.to(dtype), bias)
 

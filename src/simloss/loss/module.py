@@ -26,6 +26,7 @@ class SimilarityLoss(nn.CrossEntropyLoss):
     """
 
     function: ClassVar[Callable[..., Tensor]]
+    _version = 2  # tells its own checkpoints from those of plain cross entropy
 
     def __init__(
         self,
@@ -48,6 +49,7 @@ class SimilarityLoss(nn.CrossEntropyLoss):
         )
         self.cross_entropy_share = _checks.share("cross_entropy_share", cross_entropy_share)
         self._changed: set[str] = set()
+        self._first: Similarity | None = None  # what it was before it was changed
         self._hold(similarity)
 
     @property
@@ -80,6 +82,8 @@ class SimilarityLoss(nn.CrossEntropyLoss):
                 f"but the new one has {new.num_classes}."
             )
         old = self.similarity
+        if self._first is None and not any(v.requires_grad for v in old.tensors.values()):
+            self._first = old.with_tensors({k: v.clone() for k, v in old.tensors.items()})
         device = old._device()
         new = new.with_tensors({name: value.to(device) for name, value in new.tensors.items()})
         if _fits(old, new):
@@ -154,10 +158,12 @@ class SimilarityLoss(nn.CrossEntropyLoss):
         self, destination: dict[str, Any], prefix: str, keep_vars: bool
     ) -> None:
         super()._save_to_state_dict(destination, prefix, keep_vars)
-        for name in sorted(self._changed - set(self._parameters)):
+        kind = "" if self._kind == "similarity" else f"{self._kind}."
+        for name in sorted(self._changed):
             value = getattr(self, _attribute(name))
-            key = f"{prefix}{_SAVED}{self._structure.structure}.{name}"
-            destination[key] = value if keep_vars else value.detach()
+            if _attribute(name) not in self._parameters:
+                key = f"{prefix}{_SAVED}{self._structure.structure}.{kind}{name}"
+                destination[key] = value if keep_vars else value.detach()
 
     def _load_from_state_dict(
         self,
@@ -181,20 +187,25 @@ class SimilarityLoss(nn.CrossEntropyLoss):
                 )
             except ValueError as error:
                 error_msgs.append(str(error))
+        elif self._first is not None and local_metadata.get("version") == self._version:
+            # Saved by such a module before its similarity was changed.
+            self.set_similarity(self._first)
+            self._changed = set()
 
     def _restored(self, saved: dict[str, Tensor]) -> Similarity:
-        """The similarity that `state_dict` speaks of, from keys "structure.tensor"."""
-        structure = next(iter(saved)).partition(".")[0]
-        tensors = {key.partition(".")[2]: value for key, value in saved.items()}
+        """The similarity `state_dict` speaks of: "structure.tensor", "structure.kind.tensor"."""
+        structure, *kinds, _ = next(iter(saved)).split(".")
+        kind = kinds[0] if kinds else "similarity"
+        tensors = {key.rpartition(".")[2]: value for key, value in saved.items()}
         now = self.similarity
-        if structure == now.structure:
+        if (structure, kind) == (now.structure, now.kind):
             return now.with_tensors({**now.tensors, **tensors})
         if structure not in _RESTORABLE:
             raise ValueError(
                 f"the saved similarity must be of the module's structure, {now.structure!r}, "
                 f"but is {structure!r}; call set_similarity() with such a one first, then load."
             )
-        return _RESTORABLE[structure](now.num_classes, tensors, names=now.names)
+        return _RESTORABLE[structure](now.num_classes, tensors, names=now.names, kind=kind)
 
 
 _SAVED = "similarity."
@@ -210,19 +221,26 @@ def _own(similarity: Any) -> Similarity:
     if not isinstance(similarity, Similarity):
         similarity = matrix(similarity)
     elif _is_better_stored(similarity):
-        dense = {"matrix": similarity.to_dense()}
-        return DenseSimilarity(
-            similarity.num_classes, dense, names=similarity.names, kind=similarity.kind
-        )
+        dense = similarity.to_dense()
+        every = torch.arange(similarity.num_classes, device=dense.device)
+        is_lost = (dense == 0) & similarity.log_rows(every, dense.dtype).isfinite()
+        if not bool(is_lost.any()):  # else only its logarithm can say how small it is
+            similarity = DenseSimilarity(
+                similarity.num_classes,
+                {"matrix": dense},
+                names=similarity.names,
+                kind=similarity.kind,
+            )
     for value in similarity.tensors.values():
         if value.requires_grad and not value.is_leaf:
             raise ValueError(
                 "`similarity` that requires gradients must be a leaf, such as an nn.Parameter, "
                 "but got the result of a computation; call the function with it in every step."
             )
-    return similarity.with_tensors(
-        {k: v if v.requires_grad else v.clone() for k, v in similarity.tensors.items()}
-    )
+    with torch.inference_mode(False):  # a module made there may be trained later
+        return similarity.with_tensors(
+            {k: v if v.requires_grad else v.clone() for k, v in similarity.tensors.items()}
+        )
 
 
 def _is_better_stored(similarity: Similarity) -> bool:
@@ -242,6 +260,7 @@ def _fits(old: Similarity, new: Similarity) -> bool:
         and old.tensors.keys() == new.tensors.keys()
         and all(
             (old.tensors[k].shape, old.tensors[k].dtype) == (v.shape, v.dtype)
+            and old.tensors[k].requires_grad == v.requires_grad  # a new nn.Parameter is learned
             for k, v in new.tensors.items()
         )
     )

@@ -23,7 +23,7 @@ BINS = 15
 def nll(probabilities: Any, truth: Any) -> Tensor:
     r"""Negative log likelihood, :math:`-\frac1N \sum_n \log p_{n y_n}`, in nats.
 
-    A probability of 0 counts as the smallest normal number of its dtype (87.3 nats in float32),
+    A probability of 0 counts as the smallest normal number of float32 (87.3 nats) or float64,
     because that is where a softmax underflows. From logits that are more extreme, take
     ``F.cross_entropy(logits, truth)``.
 

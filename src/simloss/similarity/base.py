@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import torch
 from torch import Tensor
 
+from .. import _checks
+
 if TYPE_CHECKING:
     from .diagnosis import Diagnosis
 
@@ -223,4 +225,6 @@ class Similarity(ABC):
         )
 
     def _index(self, target: Any) -> Tensor:
+        if not isinstance(target, Tensor):  # tensors come from the losses, which check them
+            target = _checks.class_indices("target", target, self.num_classes)
         return torch.as_tensor(target, dtype=torch.long, device=self._device())

@@ -154,6 +154,8 @@ def _each(similarity: Any, change: Callable[[Tensor], Tensor]) -> Similarity:
 
 
 def _same_classes(similarities: Sequence[Any]) -> list[Similarity]:
+    if isinstance(similarities, Similarity):
+        raise TypeError("`similarities` must be a list of similarities, but got only one.")
     parts = [_of_similarity(each) for each in similarities]
     if not parts:
         raise ValueError("`similarities` must be at least one, but got none.")

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -208,7 +209,7 @@ def _vanishing(
     whole: Similarity, p: Tensor, uncertainty: Any, seeds: Tensor, some: Tensor
 ) -> dict[str, Any]:
     width = None
-    if uncertainty is None or isinstance(uncertainty, (int, float)):
+    if uncertainty is None or np.ndim(uncertainty) == 0:
         width = _checks.positive("uncertainty", 1.0 if uncertainty is None else uncertainty)
         centres, local = _neighbourhoods(whole, seeds)
         step = vanishing.step_length(whole, some)

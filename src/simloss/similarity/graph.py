@@ -53,7 +53,8 @@ def graph(
         edges = lines[1:] if header else lines
     lengths = _lengths(edges, source)
     nodes = list(dict.fromkeys(node for edge in lengths for node in edge))
-    names = _checks.class_names([*nodes] if classes is None else classes, len(classes or nodes))
+    chosen = [*nodes] if classes is None else [*classes]
+    names = _checks.class_names(chosen, len(chosen))
     assert names is not None
     place = {node: i for i, node in enumerate(nodes)}
     for name in names:

@@ -69,7 +69,7 @@ def matrix(
     _checks.similarity_values(tensor, kind)
     names = _checks.class_names(names, tensor.shape[0])
     if not tensor.requires_grad:
-        tensor = tensor.clone()
+        tensor = tensor.clamp(max=1)  # a copy; cosines may be above by a rounding
     return DenseSimilarity(tensor.shape[0], {"matrix": tensor}, names=names, kind=kind)
 
 

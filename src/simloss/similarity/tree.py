@@ -163,7 +163,10 @@ class Tree:
             >>> [tree.names[node] for node in tree.superclass(1)]
             ['plant', 'car', 'plant']
         """
-        return cls.from_paths(tree_sources.paths_of_superclasses(names, superclasses))
+        paths = tree_sources.paths_of_superclasses(names, superclasses)
+        # A root even above one superclass, so that the first level is always that of superclasses.
+        links, leaves = tree_sources.links_of_paths(paths, "/", root=True)
+        return cls._from_links(links, leaves, None)
 
     @classmethod
     def _from_links(

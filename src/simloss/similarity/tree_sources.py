@@ -95,9 +95,9 @@ def _split(path: str, separator: str) -> Path:
 
 
 def links_of_paths(
-    paths: Sequence[str | Sequence[str]], separator: str
+    paths: Sequence[str | Sequence[str]], separator: str, *, root: bool = False
 ) -> tuple[dict[Hashable, Hashable], list[Hashable]]:
-    """The links, and the leaves in the order of the paths."""
+    """The links, and the leaves in the order of the paths; with `root`, one above all of them."""
     if isinstance(paths, str) or not len(paths):
         raise ValueError(f"`paths` must be a list of at least one path, but got {paths!r}.")
     leaves: list[Path] = []
@@ -116,7 +116,7 @@ def links_of_paths(
                 f"`paths` must end at leaves, but {separator.join(leaf)!r} is both a class and "
                 f"above other classes; give it a leaf of its own below."
             )
-    return _with_one_root(links, ()), [*leaves]
+    return ({**links, (): None} if root else _with_one_root(links, ())), [*leaves]
 
 
 def links_of_parents(
@@ -124,7 +124,9 @@ def links_of_parents(
 ) -> dict[Hashable, Hashable]:
     """The links, every node known and none its own ancestor."""
     links: dict[Hashable, Hashable] = {}
-    for child, parent in parents.items() if isinstance(parents, Mapping) else parents:
+    for child, given in parents.items() if isinstance(parents, Mapping) else parents:
+        # An empty cell of a data frame is NaN, which is not itself.
+        parent = None if given is None or given != given or given == "" else given
         if links.get(child, parent) != parent:
             raise ValueError(
                 f"`parents` must give each node one parent, "

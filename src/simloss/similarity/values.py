@@ -57,7 +57,11 @@ def _positions(positions: Any) -> Tensor:
         if positions and isinstance(positions[0], (datetime.date, np.datetime64)):
             positions = np.asarray(positions, dtype="datetime64[us]")
     if getattr(getattr(positions, "dtype", None), "kind", "") == "M":
-        microseconds = np.asarray(positions).astype("datetime64[us]").astype(np.int64)
+        dates = np.asarray(positions).astype("datetime64[us]")
+        if np.isnat(dates).any():
+            place = int(np.isnat(dates).argmax())
+            raise ValueError(f"`positions` must be known, but that of class {place} is no date.")
+        microseconds = dates.astype(np.int64)
         positions = microseconds / 86_400e6  # in days
     position = _checks.float_tensor("positions", positions).detach().double()
     if position.ndim != 1 or position.numel() == 0:

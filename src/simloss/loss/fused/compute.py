@@ -81,6 +81,8 @@ def _again(worker: Worker, view: Tensor, filled: Tensor | None, losses: Tensor) 
     z = view[places(view, rows)].to(worker.dtype)  # (k, C)
     real = ~z.isnan().any(-1)
     rows, z = rows[real], z[real]
+    if not len(rows):
+        return
     again, gradient = worker.losses_again(z, rows, wants_gradient=filled is not None)
     losses[rows] = again
     if filled is not None:

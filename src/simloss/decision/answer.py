@@ -68,7 +68,7 @@ def decide(
         >>> [simloss.decide(p, cost).item() for cost in ("argmax", "median", "mean")]
         [0, 2, 1]
         >>> simloss.decide(p, "median", top_k=3)
-        tensor([2, 1, 3])
+        tensor([2, 1, 0])
         >>> simloss.decide(p, simloss.similarity.order(4, r=0.9)).item()
         2
         >>> simloss.decide(p, abstain=0.5).item()

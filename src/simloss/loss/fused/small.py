@@ -32,7 +32,7 @@ def small_loss(call: "Call", input: Tensor, target: Tensor, weight: Tensor | Non
     if matrix is None:
         return None
     assert call.formula.kernel is not None
-    if weight is not None and weight.requires_grad:
+    if isinstance(weight, Tensor) and weight.requires_grad:
         return None  # torch's nll_loss has no gradient to it
     if weight is not None:
         weight = _checks.class_weight(weight, input.shape[1]).to(input.dtype)

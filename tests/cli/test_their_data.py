@@ -361,3 +361,17 @@ class TestMistakes:
         )
         (tmp_path / "odd.csv").write_text("x,y\n" + "1,k1x\n2,zq\n3,pp7\n" * 9)
         assert "`similarity` must be chosen" in self.sentence(capsys, "odd.csv", "--target", "y")
+
+
+class TestWhatWasSwallowed:
+    def test_the_target_twice_is_refused(self, capsys, tmp_path):
+        path = tmp_path / "twice.csv"
+        path.write_text("x,grade,grade\n" + "1,2,2\n3,4,4\n" * 20)
+        with pytest.raises(SystemExit):
+            main(["compare", str(path), "--target", "grade"])
+        assert "distinct headings, but 'grade' is there twice" in capsys.readouterr().err
+
+    def test_no_epochs_are_refused(self, capsys):
+        with pytest.raises(SystemExit):
+            main(["compare", "abalone", "--epochs", "0"])
+        assert "epochs" in capsys.readouterr().err

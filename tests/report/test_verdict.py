@@ -277,3 +277,14 @@ def test_few_runs_do_not_recommend_what_test_data_speaks_against():
         if record["treatment"]["loss"] == "proper":
             record["metrics"]["test"]["argmax"]["mae"] -= 1
     assert not verdict(records, config).recommendation.row.is_baseline
+
+
+def test_a_decision_that_is_worse_on_test_is_not_recommended_from_few_runs():
+    config = made_up.config(losses=("proper",), seeds=1)
+    records = made_up.records(config, lambda arm, rule, metric: 3.0, noise=0, luck=0)
+    for record in records:
+        record["metrics"]["validation"]["median"]["mae"] = 2.0
+        record["metrics"]["test"]["median"]["mae"] = 4.0
+    best = verdict(records, config).recommendation
+    assert best.row.is_baseline
+    assert best.rule == "argmax"

@@ -57,6 +57,9 @@ def compare(
     theirs
         What is said about your own table or images.
     """
+    from dataclasses import replace
+
+    from .. import _checks
     from ..experiment.presets import COMPARE_LOSSES, COMPARE_R, comparison
     from .running import run_and_report
 
@@ -70,6 +73,9 @@ def compare(
         config = comparison(
             table, r=r or COMPARE_R, losses=loss or COMPARE_LOSSES, seeds=seeds, epochs=epochs
         )
+        if decision is not None:
+            _checks.choice("decision", decision, ("argmax", "median", "mean"))
+            config = replace(config, rules=tuple(dict.fromkeys(("argmax", decision))))
         folder = out / table if out and len(tables) > 1 else out
         run_and_report(config, out=folder, resume=resume, workers=workers)
 

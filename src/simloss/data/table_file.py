@@ -70,6 +70,18 @@ def _csv(path: Path, text_columns: tuple[str, ...]) -> Any:
     import pandas
 
     separator = _separator(path)
+    # Before pandas renames a second "grade" to "grade.1", which would tell the answer.
+    first = pandas.read_csv(
+        path,
+        sep=separator,
+        nrows=1,
+        header=None,
+        dtype=str,
+        keep_default_na=False,
+        skipinitialspace=True,
+        encoding="utf-8-sig",
+    )
+    _check_headings(path, [name.strip() for name in first.iloc[0] if name.strip()])
     return pandas.read_csv(
         path,
         sep=separator,

@@ -50,7 +50,7 @@ def reproduction(
     plain = 0.0 if kind == "order" else 0.99
     values = [value for value in (r if faces else lower_bound) if value != plain]
     training = TrainingConfig(
-        epochs=epochs or TrainingConfig.epochs,
+        epochs=TrainingConfig.epochs if epochs is None else epochs,
         patience=10 if faces else 20,
         stop_on="mae" if faces else "accuracy",
         augment=not faces,
@@ -88,7 +88,7 @@ def comparison(
         rules=("argmax", "median"),
         split=SplitConfig(new_for_each_seed=True),
         training=TrainingConfig(
-            epochs=epochs or 200,
+            epochs=200 if epochs is None else epochs,
             patience=8,
             batch_size=256,
             learning_rate=3e-3,

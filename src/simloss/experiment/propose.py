@@ -116,11 +116,18 @@ def with_rule(dataset: Dataset, made: Proposal, rule: str) -> Proposal:
     return replace(made, rules=tuple(dict.fromkeys(("argmax", rule))))
 
 
+def _is_in_turn(at: list[float]) -> bool:
+    """Whether positions only rise or only fall."""
+    return list(at) in (sorted(at), sorted(at, reverse=True))
+
+
 def _following(dataset: Dataset, kind: str, reason: str) -> Proposal:
     """The grid, the metrics and the decisions that go with a kind of similarity."""
     values = GRIDS.get(kind, _FILE_POWERS)
     if kind in ("order", "values"):
         at = spaced_positions(dataset.class_names)
+        if kind == "order" and at is not None and not _is_in_turn(at):
+            at = None  # the order was given, and it is not that of the numbers
         is_by_value = kind == "values" or (at is not None and not _is_even(at, step=1.0))
         cost = "values" if is_by_value and at is not None else None
         return Proposal(

@@ -113,7 +113,7 @@ def their_comparison(
     model = model or ("small-cnn" if images else "mlp")
     chosen = treatments([BASELINE, *losses], proposal.similarity, list(values or proposal.values))
     training = TrainingConfig(
-        epochs=epochs or (60 if images else 200),
+        epochs=(60 if images else 200) if epochs is None else epochs,
         patience=8,
         batch_size=256 if len(dataset) >= _MANY_ROWS and not images else 64,
         learning_rate=1e-3 if images else 3e-3,

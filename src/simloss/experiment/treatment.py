@@ -154,4 +154,4 @@ def treatments(
         if loss != BASELINE
         for value in values
     ]
-    return made
+    return [each for place, each in enumerate(made) if each not in made[:place]]

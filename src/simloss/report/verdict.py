@@ -153,7 +153,9 @@ def _recommended(results: Results, found: list[Finding], can_tell: bool) -> Reco
         allowed = [
             each
             for each in found
-            if each.row.is_baseline or (each.is_better if can_tell else _is_ahead(results, each))
+            if (each.row.is_baseline and each.rule == results.rules[0])
+            or (each.row.is_baseline and can_tell and not each.is_worse)
+            or (each.is_better if can_tell else _is_ahead(results, each))
         ]
     known = [each for each in allowed if not math.isnan(score(results, each.row, each.rule))]
     if not known:

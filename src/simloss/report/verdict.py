@@ -150,18 +150,21 @@ def _recommended(results: Results, found: list[Finding], can_tell: bool) -> Reco
     if results.baseline is None:
         allowed = found
     else:
-        allowed = [
-            each
-            for each in found
-            if (each.row.is_baseline and each.rule == results.rules[0])
-            or (each.row.is_baseline and can_tell and not each.is_worse)
-            or (each.is_better if can_tell else _is_ahead(results, each))
-        ]
+        allowed = [each for each in found if _may_be_used(results, each, can_tell)]
     known = [each for each in allowed if not math.isnan(score(results, each.row, each.rule))]
     if not known:
         return None
     best = max(known, key=lambda each: score(results, each.row, each.rule))
     return Recommendation(best.row, best.rule)
+
+
+def _may_be_used(results: Results, each: Finding, can_tell: bool) -> bool:
+    """Cross entropy at argmax may always; its other decisions are compared with that."""
+    if each.row.is_baseline and each.rule == results.rules[0]:
+        return True
+    if not can_tell:
+        return _is_ahead(results, each)
+    return not each.is_worse if each.row.is_baseline else each.is_better
 
 
 def _is_ahead(results: Results, finding: Finding) -> bool:

@@ -76,7 +76,7 @@ def fuzz_tables(folder: Path) -> dict[str, object]:
 
 
 def fuzz_images(folder: Path) -> dict[str, object]:
-    return _fuzz(folder, ("UTKFace", "AFAD", "CIFAR", "image cache"))
+    return _fuzz(folder, ("UTKFace", "AFAD", "CIFAR", "image "))
 
 
 def fuzz_runs(folder: Path) -> dict[str, object]:

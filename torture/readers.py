@@ -49,6 +49,15 @@ class Reader:
     in_folder: bool = False
 
 
+# As Pillow calls them, with what it takes to have most of their readers' code run.
+_FORMS: dict[str, dict[str, Any]] = {
+    "png": {},
+    "webp": {},
+    "bmp": {},
+    "tiff": {"compression": "tiff_lzw"},
+}
+
+
 def readers(folder: Path) -> list[Reader]:
     """All of them; `folder` is for what they need beside the file they read."""
     return [
@@ -149,9 +158,10 @@ def _tree_of_parents(path: Path) -> Any:
 def _data() -> list[Reader]:
     table = b'weight,colour,day,size\n1,red,2024-01-02,S\n2,,2024-02-03,L\n3,"b,c",,M\n4,red,x,S\n'
     semicolons = b"weight;size\n1,5;S\n2,5;L\n3;M\n"
-    face = _jpeg()
+    face = _picture("JPEG")
     faces = {f"UTKFace/{age}_0_0_2017{age}.jpg.chip.jpg": face for age in (1, 26, 90)}
     afad = {f"AFAD-Full/{age}/111/{age}-0.jpg": face for age in (15, 16)}
+    pictures = {f"{form}/{i}.{form}": _picture(form) for form in _FORMS for i in range(2)}
     cifar = _cifar()
 
     def read_table(path: Path) -> Any:
@@ -163,6 +173,9 @@ def _data() -> list[Reader]:
     def afad_faces(path: Path) -> Any:
         return data.afad(path, size=8, cache=False)
 
+    def folder(path: Path) -> Any:
+        return data.image_folder(path, size=8, cache=False)
+
     def cifar100(path: Path) -> Any:
         return data.cifar100(path, drop=(), validation=0.4)
 
@@ -173,6 +186,7 @@ def _data() -> list[Reader]:
         Reader("UTKFace, tar.gz", False, "faces.tar.gz", (faces,), utkface, _tar_gz),
         Reader("UTKFace, zip", False, "faces.zip", (faces,), utkface, zipped),
         Reader("AFAD, tar.xz", False, "afad.tar.xz", (afad,), afad_faces, _tar_xz),
+        Reader("image folder, zip", False, "pictures.zip", (pictures,), folder, zipped),
         Reader("CIFAR-100, binary", False, "c.tar.gz", (cifar[0],), cifar100, _tar_gz),
         Reader("CIFAR-100, python", False, "p.tar.gz", (cifar[1],), cifar100, _tar_gz),
     ]
@@ -241,12 +255,12 @@ def _checkpoint() -> bytes:
     return buffer.getvalue()
 
 
-def _jpeg() -> bytes:
+def _picture(form: str) -> bytes:
     from PIL import Image
 
     buffer = io.BytesIO()
     pixels = np.random.default_rng(0).integers(0, 256, (8, 8, 3), dtype=np.uint8)
-    Image.fromarray(pixels).save(buffer, "JPEG")
+    Image.fromarray(pixels).save(buffer, form, **_FORMS.get(form, {}))
     return buffer.getvalue()
 
 

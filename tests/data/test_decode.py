@@ -61,6 +61,40 @@ def test_other_colours_become_rgb(mode):
     assert np.array_equal(pixels_of(data, 8), expected)
 
 
+def saved(image, form, **options):
+    file = io.BytesIO()
+    image.save(file, form, **options)
+    return file.getvalue()
+
+
+@pytest.mark.parametrize("form", ["PNG", "TIFF"])
+def test_sixteen_bits_keep_their_shades(form):
+    numbers = np.arange(0, 256, dtype=np.uint16).reshape(16, 16) * 257
+    found = pixels_of(saved(Image.fromarray(numbers), form), 16)
+    assert np.array_equal(found, np.stack([numbers // 257] * 3, -1))
+
+
+def test_tiff_is_read():
+    pixels = np.random.default_rng(0).integers(0, 256, (6, 6, 3), dtype=np.uint8)
+    assert np.array_equal(pixels_of(saved(Image.fromarray(pixels), "TIFF"), 6), pixels)
+
+
+def test_photos_are_turned_as_the_camera_was_held():
+    pixels = np.zeros((8, 8, 3), dtype=np.uint8)
+    pixels[:4] = 200  # the sky
+    turned = Image.fromarray(np.rot90(pixels).copy())  # as a camera on its side stores it
+    exif = turned.getexif()
+    exif[274] = 6
+    found = pixels_of(saved(turned, "JPEG", exif=exif, quality=95), 8)
+    assert np.abs(found.astype(int) - pixels).max() < 10
+
+
+def test_fractions_are_refused():
+    image = Image.fromarray(np.ones((4, 4), np.float32))
+    [(_, problem)] = decoded([("x.tif", saved(image, "TIFF"))], 4)
+    assert "its pixels are fractions" in str(problem)
+
+
 @pytest.mark.parametrize("workers", [1, 3])
 def test_order_is_kept(workers, monkeypatch):
     monkeypatch.setattr(decode, "_CHUNK_FILES", 2)

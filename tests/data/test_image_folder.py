@@ -32,6 +32,15 @@ def test_a_class_a_folder_in_natural_order(tmp_path):
     assert read.superclasses is None
 
 
+def test_images_of_other_formats_are_named(tmp_path):
+    files = of_classes(["cat", "dog"]) | {"cat/moving.gif": b"GIF89a", "dog/phone.HEIC": b"?"}
+    read = image_folder(write_folder(tmp_path / "pets", files), size=8)
+    assert len(read) == 6
+    [(reason, entry)] = read.notes["left_out"].items()
+    assert "save them as .png or .jpg" in reason
+    assert sorted(entry["names"]) == ["cat/moving.gif", "dog/phone.HEIC"]
+
+
 def test_the_same_from_an_archive(tmp_path):
     files = of_classes(["low", "high"], prefix="data/set/")
     read = image_folder(write_zip(tmp_path / "set.zip", files), size=8)

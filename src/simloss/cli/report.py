@@ -1,5 +1,6 @@
 """`simloss report`: what a run says, as text, tables and a page."""
 
+import sys
 from pathlib import Path
 
 
@@ -54,7 +55,7 @@ def _of_model(
     model: Path, out: Path | None, data: str | None, image_column: str | None, net: str | None
 ) -> None:
     from ..experiment.saved import SavedModel
-    from ..experiment.saved_results import results_folder
+    from ..experiment.saved_results import labelled, results_folder
     from ..report.run import Run
     from ..report.write import write
 
@@ -64,7 +65,10 @@ def _of_model(
             f"but it was not given."
         )
     saved = SavedModel.load(model, net=net)
-    with results_folder(saved, model.stem, data, image_column) as folder:
+    examples = labelled(saved, data, image_column)
+    for note in examples.notes:
+        print(f"Note: {note}.", file=sys.stderr)
+    with results_folder(saved, model.stem, examples) as folder:
         run = Run.read(folder)
         print(run.verdict)
         written = write(run, model.with_name(f"{model.stem}-report") if out is None else out)

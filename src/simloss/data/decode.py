@@ -13,10 +13,13 @@ from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
+import numpy as np
+
 from .errors import DataError
 
 # Of untrusted files, only the formats that photographs come in are tried.
-_FORMATS = ("JPEG", "PNG", "WEBP", "BMP")
+_FORMATS = ("JPEG", "PNG", "WEBP", "BMP", "TIFF")
+_SIXTEEN_BITS = 257  # 65535 / 255
 _MAX_PIXELS = 64 * 10**6
 _MOST_WORKERS = 8  # beyond, they wait for the interpreter
 _CHUNK_FILES = 128
@@ -89,6 +92,27 @@ def _decode_chunk(
     return [(name, _decode(name, data, size)) for name, data in chunk]
 
 
+def _upright(image: Any) -> Any:
+    """Turned as its camera says it was held: what every viewer shows."""
+    from PIL import ImageOps
+
+    return ImageOps.exif_transpose(image) if "exif" in image.info else image
+
+
+def _rgb(image: Any) -> Any:
+    """Three channels of eight bits; Pillow itself would cut sixteen bits off at white."""
+    from PIL import Image
+
+    if image.mode == "RGB":
+        return image
+    if image.mode == "F":
+        raise Unreadable("its pixels are fractions, whose white is not known; save it as 8-bit")
+    if image.mode.startswith("I"):
+        numbers = np.asarray(image).clip(0, _SIXTEEN_BITS * 255)
+        image = Image.fromarray((numbers // _SIXTEEN_BITS).astype(np.uint8))
+    return image.convert("RGB")
+
+
 def _decode(name: str, data: bytes, size: int) -> Pixels | Unreadable:
     from PIL import Image, UnidentifiedImageError
 
@@ -96,7 +120,7 @@ def _decode(name: str, data: bytes, size: int) -> Pixels | Unreadable:
         with Image.open(io.BytesIO(data), formats=_FORMATS) as image:
             if image.width * image.height > _MAX_PIXELS:
                 raise Image.DecompressionBombError
-            picture: Image.Image = image if image.mode == "RGB" else image.convert("RGB")
+            picture = _rgb(_upright(image))
             if picture.size != (size, size):
                 # Pillow's bilinear filter widens with the reduction: it does not alias.
                 picture = picture.resize((size, size), Image.Resampling.BILINEAR)
@@ -106,6 +130,8 @@ def _decode(name: str, data: bytes, size: int) -> Pixels | Unreadable:
             f"{name!r} claims to have more than {_MAX_PIXELS:,} pixels, as files do that are made "
             f"to fill the memory; take it out."
         ) from None
+    except Unreadable as reason:
+        return reason
     except UnidentifiedImageError:
         return Unreadable("not an image")
     except Exception as error:  # any of Pillow's readers, any damage

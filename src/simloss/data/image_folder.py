@@ -24,7 +24,9 @@ from .table_file import column, read_table
 from .target import class_notes
 from .target import target as classes_of
 
-IMAGE_ENDINGS = (".jpg", ".jpeg", ".png", ".webp", ".bmp")
+IMAGE_ENDINGS = (".jpg", ".jpeg", ".png", ".webp", ".bmp", ".tif", ".tiff", ".jfif")
+# Named where they are left out: somebody counts on them.
+_OTHER_IMAGES = (".gif", ".heic", ".heif", ".avif", ".jp2", ".jxl", ".svg", ".dng", ".raw")
 
 _PART_NAMES = {
     "train": "train",
@@ -195,6 +197,8 @@ def _is_image(name: str) -> bool:
 
 
 def _row_name(name: str) -> str | LeftOut | None:
+    if name.lower().endswith(_OTHER_IMAGES):
+        return LeftOut("a format that is not read; save them as .png or .jpg")
     if not _is_image(name):
         return None
     return name if "/" in name else LeftOut("not in the folder of a class")

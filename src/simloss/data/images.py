@@ -19,7 +19,7 @@ from .errors import DataError
 from .image_cache import Index, PixelArray
 from .source import Progress, Source, check_size
 
-_FORMAT = 1  # of the cache; a new number when what is written under the same key changes
+_FORMAT = 2  # of the cache; a new number when what is written under the same key changes
 _MAX_SIZE = 1024
 _MAX_IMAGE_BYTES = 32 * 2**20  # several are held at once
 UNREADABLE = "unreadable"

@@ -1,5 +1,6 @@
 """The column to predict: its classes in order, and which row has which."""
 
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -63,7 +64,7 @@ def target(
     if bins is not None:
         present, notes["edges"] = _binned(name, present, bins)
     else:
-        present = as_numbers_write(present)
+        present = _spelled_alike(present)
         _refuse_measurement(name, present)
     order = class_order(present, class_names)
     place = {each: i for i, each in enumerate(order.names)}
@@ -78,6 +79,28 @@ def target(
     return Target(labels, rows, order, {**notes, **class_notes(order, labels)})
 
 
+def known_classes(
+    cells: Any, names: Sequence[str], edges: Sequence[float] | None = None
+) -> list[str | None]:
+    """The class of each cell by the names a model has for them; None for no class or another one.
+
+    Args:
+        cells: a column (pandas Series) as :func:`target` takes it.
+        names: the model's classes.
+        edges: of the bins, where they were made of numbers; a number beyond them is in the last.
+    """
+    texts = as_text(cells)
+    if edges is None:
+        known = set(names)
+        spellings = [(text, _as_number(text)) for text in texts]
+        return [next((each for each in two if each in known), None) for two in spellings]
+    inner = edges[1:-1]
+    return [
+        names[bisect_right(inner, float(text))] if text is not None and _is_number(text) else None
+        for text in texts
+    ]
+
+
 def class_notes(order: ClassOrder, labels: Tensor) -> dict[str, Any]:
     """The kind of order, and the classes with fewer than 3 examples."""
     counts = torch.bincount(labels, minlength=len(order.names)).tolist()
@@ -88,15 +111,16 @@ def class_notes(order: ClassOrder, labels: Tensor) -> dict[str, Any]:
     return notes | ({"rare_classes": rare} if rare else {})
 
 
-def as_numbers_write(texts: list[str]) -> list[str]:
+def _spelled_alike(texts: list[str]) -> list[str]:
     """Plain numbers in one spelling, so that "1" and "1.0" are one class; other texts as given."""
-    try:
-        values = [float(text) for text in texts]
-    except ValueError:
-        return texts
-    if not all(abs(value) < _LARGEST_EXACT for value in values):
-        return texts
-    return [f"{value:.15g}" for value in values]
+    numbers = [_as_number(text) for text in texts]
+    return texts if None in numbers else [number or "" for number in numbers]
+
+
+def _as_number(text: str | None) -> str | None:
+    """The one spelling of a plain number, None for any other text."""
+    value = float(text) if text is not None and _is_number(text) else np.inf
+    return f"{value:.15g}" if abs(value) < _LARGEST_EXACT else None
 
 
 def _refuse_measurement(name: str, texts: list[str]) -> None:

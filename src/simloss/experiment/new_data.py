@@ -4,22 +4,24 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from .. import _checks
 from ..data import DataError, Encoder, rows
-from ..data.columns import as_text
 from ..data.image_folder import listed_images, loose_images
 from ..data.images import UNREADABLE, Images
 from ..data.table import table_numbers
 from ..data.table_file import column, is_table, read_table
-from ..data.target import as_numbers_write
+from ..data.target import known_classes
 from .saved import SavedModel
 from .sources import dataset
 
 # One a shipped table: they come by name, without a file.
 _BY_NAME = ("diamonds", "abalone")
+# What a cell is not, where its text has no number.
+_KINDS = {"number": "no number", "date": "no such date", "rank": "no word the model knows"}
 
 
 @dataclass(frozen=True)
@@ -60,39 +62,45 @@ def new_data(saved: SavedModel, path: str, image_column: str | None = None) -> N
 
 
 def _table(saved: SavedModel, encoder: Encoder, path: Path) -> NewData:
-    target = saved.config.data.options["target"]
-    texts = tuple(each.name for each in encoder.columns if each.kind in ("rank", "category"))
-    frame = read_table(path, texts)
+    texts = [each.name for each in encoder.columns if each.kind in ("rank", "category")]
+    frame = read_table(path, (*texts, _target(saved)))
     for each in encoder.columns:
         column(frame, each.name, "data", path)
     cells = table_numbers(frame, encoder.columns)
-    truth = None
-    if target in frame.columns and "bins" not in saved.config.data.options:
-        truth = _truth(saved, frame[target])
-    return NewData(
-        cells, list(range(1, len(frame) + 1)), "row", truth, tuple(_news(encoder, cells))
-    )
+    notes = tuple(_news(encoder, frame, cells))
+    return NewData(cells, list(range(1, len(frame) + 1)), "row", _truth(saved, frame), notes)
 
 
-def _truth(saved: SavedModel, cells: Any) -> list[str | None]:
-    """The classes as the model calls them; None where there is none or one it does not know."""
-    texts = as_text(cells)
-    known = set(saved.class_names)
-    present = as_numbers_write([text or "nan" for text in texts])
-    pairs = zip(texts, present, strict=True)
-    return [text if text in known else other if other in known else None for text, other in pairs]
+def _target(saved: SavedModel) -> str:
+    """The heading of the classes; of images in folders, none that a table has."""
+    return str(saved.config.data.options.get("target", ""))
 
 
-def _news(encoder: Encoder, cells: Tensor) -> list[str]:
+def _truth(saved: SavedModel, frame: Any) -> list[str | None] | None:
+    """The classes as the model calls them, where the table has them."""
+    if _target(saved) not in frame.columns:
+        return None
+    return known_classes(frame[_target(saved)], saved.class_names, saved.edges)
+
+
+def _news(encoder: Encoder, frame: Any, cells: Tensor) -> list[str]:
     """What the cells hold that no cell of the training file did."""
     notes = []
     for at, each in enumerate(encoder.columns):
-        unseen = int((cells[:, at] == -1).sum()) if each.kind == "category" else 0
+        numbers, present = cells[:, at].numpy(), frame[each.name].notna().to_numpy()
+        unseen = int((numbers == -1).sum()) if each.kind == "category" else 0
         if unseen:
             notes.append(f"{unseen:,} rows have a {each.name!r} the model has never seen")
-        gaps = int(cells[:, at].isnan().sum())
+        gaps = int((~present).sum())
         if gaps and not each.has_missing:
             notes.append(f"{gaps:,} rows have no {each.name!r}, which no training row lacked")
+        odd = (present & np.isnan(numbers)).nonzero()[0]
+        if len(odd):
+            shown = str(frame[each.name].iloc[odd[0]])[:40]
+            notes.append(
+                f"{len(odd):,} cells of {each.name!r} are {_KINDS[each.kind]} and count as "
+                f"missing, such as {shown!r}"
+            )
     return notes
 
 
@@ -106,13 +114,14 @@ def _images(saved: SavedModel, path: Path, image_column: str | None) -> NewData:
     heading = image_column or saved.config.data.options.get("image_column")
     if heading is None:
         raise DataError(f"`--image-column` must name the column of '{path}' that holds images.")
-    frame = read_table(path, (heading,))
-    names = [str(name) for name in column(frame, heading, "image_column", path).dropna()]
-    pictures = listed_images(path, names, size, cache=False)
+    frame = read_table(path, (heading, _target(saved)))
+    frame = frame[column(frame, heading, "image_column", path).notna()]
+    pictures = listed_images(path, [str(name) for name in frame[heading]], size, cache=False)
     at = {name: row for row, name in enumerate(pictures.names)}
-    kept = [name for name in names if name in at]
-    inputs = rows(pictures.pixels, torch.tensor([at[name] for name in kept]))
-    return NewData(inputs, kept, "file", notes=_unread(pictures))
+    frame = frame[[str(name) in at for name in frame[heading]]]
+    names = [str(name) for name in frame[heading]]
+    inputs = rows(pictures.pixels, torch.tensor([at[name] for name in names]))
+    return NewData(inputs, names, "file", _truth(saved, frame), _unread(pictures))
 
 
 def _unread(pictures: Images) -> tuple[str, ...]:

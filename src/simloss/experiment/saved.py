@@ -36,6 +36,7 @@ class SavedModel:
         input_shape: of one example as the net sees it.
         encoder: makes inputs of a table's cells, or None.
         similarity: S as (C, C), where 1 - S is the cost of a mistake, or None.
+        edges: of the bins, where the classes were made of numbers, or None.
     """
 
     net: nn.Module
@@ -48,6 +49,7 @@ class SavedModel:
     input_shape: tuple[int, ...]
     encoder: Encoder | None = None
     similarity: Tensor | None = None
+    edges: tuple[float, ...] | None = None
 
     def save(self, path: Path) -> None:
         """Write one safetensors file, whole or not at all."""
@@ -62,6 +64,7 @@ class SavedModel:
             "input_shape": self.input_shape,
             "config": self.config.as_dict(),
             "encoder": self.encoder.as_dict() if self.encoder else None,
+            "edges": self.edges,
         }
         tensors = {f"net.{k}": v.contiguous() for k, v in self.net.state_dict().items()}
         tensors |= {
@@ -120,6 +123,7 @@ class SavedModel:
             shape,
             _encoder(about, path),
             tensors.get("similarity"),
+            _edges(about),
         )
 
     def probabilities(self, inputs: Tensor, *, calibrated: bool = True) -> Tensor:
@@ -154,6 +158,15 @@ class SavedModel:
         # Kept in the model, because the file it came from may be gone.
         plain = Judge.of(classes, self.config.metrics)
         return replace(plain, similarity=as_similarity(self.similarity))
+
+
+def _edges(about: dict[str, Any]) -> tuple[float, ...] | None:
+    found = about.get("edges")
+    if found is None:
+        return None
+    if len(found) != len(about["class_names"]) + 1:
+        raise KeyError("edges")
+    return tuple(float(edge) for edge in found)
 
 
 def _encoder(about: dict[str, Any], path: Path) -> Encoder | None:

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from ..data import DataError, Dataset, rows
+from ..data.table_file import is_table
 from .cell import calibrated_metrics, dataset_of, head
 from .config import Config
 from .measure import output_summary
@@ -31,16 +32,14 @@ class Labelled:
     labels: Tensor  # by the model's class order
     parts: dict[str, Tensor]
     unit: str | None = None
+    notes: tuple[str, ...] = ()  # what a user should know, a sentence each
 
 
 @contextmanager
-def results_folder(
-    saved: SavedModel, name: str, data: str, image_column: str | None = None
-) -> Iterator[Path]:
+def results_folder(saved: SavedModel, name: str, examples: Labelled) -> Iterator[Path]:
     """A run folder with one cell, the saved net on that data; it goes when it has been read."""
     config = saved.config
     only = replace(config, name=name, treatments=(config.treatments[-1],), seeds=config.seeds[:1])
-    examples = labelled(saved, data, image_column)
     finished = _measured(only, saved, examples)
     with TemporaryDirectory(prefix="simloss-") as path:
         folder = RunFolder(Path(path))
@@ -50,7 +49,7 @@ def results_folder(
         yield folder.path
 
 
-def labelled(saved: SavedModel, data: str, image_column: str | None) -> Labelled:
+def labelled(saved: SavedModel, data: str, image_column: str | None = None) -> Labelled:
     """The data with its classes. What the net was trained on comes in its parts, else all is test.
 
     So a net is never judged on what it has seen, unless the data is a copy of it.
@@ -60,14 +59,15 @@ def labelled(saved: SavedModel, data: str, image_column: str | None) -> Labelled
         known = dataset_of(config)
         parts = indices_of(known, config.split, config.seeds[0])
         return Labelled(known.inputs, known.labels, parts, known.notes.get("unit"))
-    if saved.encoder is None and len(saved.input_shape) == 3 and image_column is None:
+    if len(saved.input_shape) == 3 and not is_table(Path(data)):
         # Other images need not be the same files, nor show every class.
         options = {k: v for k, v in config.data.options.items() if k not in _OF_THE_TRAINING_DATA}
         read = dataset(config.data.source, data, options)
         truth: list[str | None] = [read.class_names[i] for i in read.labels.tolist()]
         return _all_test(saved, read.inputs, truth, data)
     new = new_data(saved, data, image_column)
-    return _all_test(saved, new.inputs, new.truth or [None] * len(new.inputs), data)
+    truth = new.truth or [None] * len(new.inputs)
+    return _all_test(saved, new.inputs, truth, data, new.notes)
 
 
 def _is_what_it_learned_from(config: Config, data: str) -> bool:
@@ -76,7 +76,13 @@ def _is_what_it_learned_from(config: Config, data: str) -> bool:
     return Path(data).expanduser().resolve() == Path(config.data.path).expanduser().resolve()
 
 
-def _all_test(saved: SavedModel, inputs: Tensor, truth: list[str | None], data: str) -> Labelled:
+def _all_test(
+    saved: SavedModel,
+    inputs: Tensor,
+    truth: list[str | None],
+    data: str,
+    notes: tuple[str, ...] = (),
+) -> Labelled:
     place = {name: index for index, name in enumerate(saved.class_names)}
     known = [at for at, name in enumerate(truth) if name in place]
     if not known:
@@ -86,7 +92,10 @@ def _all_test(saved: SavedModel, inputs: Tensor, truth: list[str | None], data: 
         )
     labels = torch.tensor([place[str(truth[at])] for at in known])
     kept = rows(inputs, torch.tensor(known))
-    return Labelled(kept, labels, {"test": torch.arange(len(known))})
+    if len(known) < len(truth):
+        others = len(truth) - len(known)
+        notes = (*notes, f"{others:,} of {len(truth):,} examples have no class the model knows")
+    return Labelled(kept, labels, {"test": torch.arange(len(known))}, notes=notes)
 
 
 def _measured(

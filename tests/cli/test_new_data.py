@@ -1,0 +1,85 @@
+"""New examples that are not written quite as the training data was."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from simloss.cli import main
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def table(target, rows=120):
+    """A column that tells the target, one of numbers with gaps, one of ordered words."""
+    x = np.random.default_rng(0).normal(size=rows).round(3)
+    frame = pd.DataFrame({"x": x, "size": ["low", "high"] * (rows // 2)})
+    frame["age"] = [str(i) if i % 7 else "" for i in range(rows)][::-1]
+    return frame.assign(y=target(x))
+
+
+def known(capsys, data):
+    """How many examples `predict` and `report --data` have the class of."""
+    main(["predict", "model.safetensors", data])
+    right = capsys.readouterr().out.split("Right: ")[1]
+    main(["report", "model.safetensors", "--data", data, "--out", "there"])
+    capsys.readouterr()
+    rows = pd.read_csv("there/table.csv")
+    at = (rows["part"] == "test") & (rows["rule"] == rows["rule"].iloc[-1])
+    accuracy = float(rows[at & (rows["metric"] == "accuracy")]["mean"].iloc[0])
+    return right, accuracy
+
+
+@pytest.mark.parametrize(
+    ("target", "options"),
+    [
+        (lambda x: np.where(x > 0, "2", "1"), []),
+        (lambda x: np.where(x > 0, "true", "false"), []),
+        (lambda x: x.astype(str), ["--bins", "3"]),
+    ],
+    ids=["numbers", "booleans", "bins"],
+)
+def test_a_class_is_known_in_a_table_with_gaps_in_its_target(capsys, target, options):
+    old = table(target)
+    old.to_csv("old.csv", index=False)
+    main(
+        ["train", "old.csv", "--target", "y", "--epochs", "30", "--loss", "cross-entropy", *options]
+    )
+    new = old.head(60).copy()
+    new.loc[:9, "y"] = None
+    new.to_csv("new.csv", index=False)
+    right, accuracy = known(capsys, "new.csv")
+    assert "of 50 whose class is known" in right
+    assert accuracy == pytest.approx(int(right.split()[0]) / 50)
+    assert accuracy > 0.8  # the classes are the right ones, too
+
+
+def test_classes_that_are_left_out_of_a_report_are_counted(capsys):
+    table(lambda x: np.where(x > 0, "2", "1")).to_csv("old.csv", index=False)
+    main(["train", "old.csv", "--target", "y", "--epochs", "1"])
+    new = table(lambda x: np.where(x > 0, "2", "9"))
+    new.to_csv("new.csv", index=False)
+    main(["report", "model.safetensors", "--data", "new.csv"])
+    count = int((new["y"] == "9").sum())
+    assert (
+        f"Note: {count} of 120 examples have no class the model knows." in capsys.readouterr().err
+    )
+
+
+def test_cells_that_cannot_be_read_are_named(capsys):
+    old = table(lambda x: np.where(x > 0, "2", "1"))
+    old.to_csv("old.csv", index=False)
+    main(["train", "old.csv", "--target", "y", "--epochs", "1"])
+    new = old.head(10).astype(str)
+    new.loc[0, "x"] = "1.5 m"
+    new.loc[1:2, "size"] = "huge"
+    new.loc[3, "age"] = "unknown"  # a column that had gaps in training, too
+    new.to_csv("new.csv", index=False)
+    main(["predict", "model.safetensors", "new.csv"])
+    told = capsys.readouterr().err
+    assert "1 cells of 'x' are no number and count as missing, such as '1.5 m'" in told
+    assert "2 cells of 'size' are no word the model knows and count as missing" in told
+    assert "1 cells of 'age' are no number and count as missing, such as 'unknown'" in told
+    assert "have no" not in told

@@ -67,6 +67,14 @@ def test_a_certain_class_is_answered_at_any_price():
     assert simloss.decide_node(p, TREES[1], price=0.01).tolist() == [0, 1, 2, 3, 4]
 
 
+def test_half_precision_does_not_hide_a_difference():
+    tree = Tree.from_paths(["a/b/c/d/e/one", "a/b/c/d/e/two", "a/three"])
+    p = torch.tensor([0.99, 0.01, 0], dtype=torch.float16)
+    costs = loop_costs(p.tolist(), tree, 0.02)
+    assert costs[0] < 0.6 * min(costs[1:])
+    assert simloss.decide_node(p, tree, price=0.02) == 0
+
+
 def test_shapes_and_kinds():
     p = torch.full((2, 3, 5), 0.2)
     assert simloss.decide_node(p, TREES[0]).shape == (2, 3)

@@ -35,9 +35,9 @@ def decide(
     D is the cost of answering c where k is true. The probabilities should mean what they say:
     fit a temperature on validation data first (:func:`simloss.calibration.fit_temperature`).
 
-    Expected costs that differ by no more than rounding (4 units in the last place of the
-    probabilities' dtype, times the largest cost) are equal, and of equals the first class is
-    answered; with `positions`, the lowest one.
+    Expected costs that differ by no more than rounding (4 units in the last place, in the
+    probabilities' dtype) are equal, and of equals the first class is answered; with `positions`,
+    the lowest one.
 
     Args:
         probabilities: (..., C), **classes last**; a tensor or an array. Not logits. Of the output

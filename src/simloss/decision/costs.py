@@ -212,8 +212,12 @@ class TreeCost(Cost):
 
     def best(self, p: Tensor, rounding: float) -> Tensor:
         costs = self.of_all(p)
-        own = 4 * torch.finfo(p.dtype).eps * float(self.heights[-1])  # each step down subtracts
-        return first_lowest(costs, rounding * costs.amin(-1, keepdim=True) + own)
+        return first_lowest(costs, self.slack(costs, rounding))
+
+    def slack(self, costs: Tensor, rounding: float) -> Tensor:
+        """What an example's costs may differ by and still be equal, (M, 1)."""
+        own = 4 * torch.finfo(costs.dtype).eps * float(self.heights[-1])  # each step down subtracts
+        return rounding * costs.amin(-1, keepdim=True) + own
 
 
 def first_lowest(costs: Tensor, slack: Tensor | float) -> Tensor:

@@ -53,12 +53,12 @@ def decide_node(probabilities: Any, tree: Tree, *, price: float = 0.5) -> Any:
     _checks.class_counts_agree("tree", tree.num_classes, "probabilities", p.shape[-1])
     price = _checks.share("price", price)
     cost = TreeCost(tree, p.device, wide(p))
-    slack = rounding_of(probabilities) * tree.heights[tree.root]
+    rounding = rounding_of(probabilities)
 
     def nodes(block: Tensor) -> Tensor:
         discount = (1 - price) * cost.heights * block.sum(-1, keepdim=True)  # (M, V)
         costs = cost.of_nodes(block) - discount
         # Parents have higher numbers than their children, so the last of equals is least specific.
-        return costs.shape[-1] - 1 - first_lowest(costs.flip(-1), slack)
+        return costs.shape[-1] - 1 - first_lowest(costs.flip(-1), cost.slack(costs, rounding))
 
     return in_kind_of(probabilities, in_blocks(nodes, p))

@@ -108,6 +108,19 @@ def test_another_experiment_is_refused(folder):
     assert len(folder.config().seeds) == 20
 
 
+def test_other_treatments_and_seeds_are_added(folder):
+    first = comparison("abalone", r=[0.5], losses=["simloss"], seeds=3)
+    then = comparison("abalone", r=[0.8], losses=["proper"], seeds=2)
+    for config in (first, then):
+        with folder.open_for_writing(config, resume=True):
+            pass
+    kept = folder.config()
+    assert [t.label for t in kept.treatments] == [
+        *("cross entropy", "SimLoss, r = 0.5", "proper SimLoss, r = 0.8")
+    ]
+    assert kept.seeds == (0, 1, 2)
+
+
 def test_no_run_folder(tmp_path):
     with pytest.raises(RunFolderError, match="must be a run folder with a config.yaml"):
         RunFolder(tmp_path).config()

@@ -60,6 +60,7 @@ def compare(
     from dataclasses import replace
 
     from .. import _checks
+    from ..experiment.config import argmax_and
     from ..experiment.presets import COMPARE_LOSSES, COMPARE_R, comparison
     from .running import run_and_report
 
@@ -75,7 +76,7 @@ def compare(
         )
         if decision is not None:
             _checks.choice("decision", decision, ("argmax", "median", "mean"))
-            config = replace(config, rules=tuple(dict.fromkeys(("argmax", decision))))
+            config = replace(config, rules=argmax_and(decision))
         folder = out / table if out and len(tables) > 1 else out
         run_and_report(config, out=folder, resume=resume, workers=workers)
 

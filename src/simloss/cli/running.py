@@ -4,10 +4,9 @@ import hashlib
 import json
 import os
 from pathlib import Path
-from typing import Any
 
 from ..experiment.cell import dataset_of
-from ..experiment.config import Config
+from ..experiment.config import Config, cell_id
 from ..experiment.grid import cells_of, run
 from ..experiment.parts import indices_of
 from ..experiment.progress import progress_for
@@ -43,7 +42,7 @@ def run_and_report(
     for treatment in config.treatments:
         treatment.loss_for(dataset)
     with stopped_politely(lambda: _recorded(config, folder)):
-        records = run(
+        run(
             config,
             folder,
             resume=resume or out is None,
@@ -51,19 +50,21 @@ def run_and_report(
             cluster=cluster,
             progress=progress_for(),
         )
-    _conclude(config, folder, records, dataset.notes.get("unit"))
+    _conclude(folder)
 
 
-def _conclude(
-    config: Config, folder: RunFolder, records: list[dict[str, Any]], unit: str | None
-) -> None:
-    from ..report import report, verdict
+def _conclude(folder: RunFolder) -> None:
+    """What the folder says now, with what earlier starts have left in it."""
+    from ..report.run import Run
+    from ..report.write import write
 
-    print(f"\n{config.name}")
-    print(verdict(records, config, unit=unit))
-    print(f"\nReport: {report(folder.path)}", flush=True)
+    found = Run.read(folder.path)
+    print(f"\n{found.config.name}\n{found.verdict}")
+    print(f"\nReport: {write(found, folder.path)}", flush=True)
 
 
 def _recorded(config: Config, folder: RunFolder) -> str:
-    done = len(folder.records()) if folder.exists() else 0
-    return f"{done} of {len(cells_of(config))} cells are recorded in '{folder.path}'"
+    wanted = {cell_id(config, *cell) for cell in cells_of(config)}
+    recorded = {record["cell"] for record in folder.records()} if folder.exists() else set()
+    done = len(wanted & recorded)
+    return f"{done} of {len(wanted)} cells are recorded in '{folder.path}'"

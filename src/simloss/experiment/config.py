@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from dataclasses import MISSING, asdict, dataclass, field, fields, is_dataclass
+from dataclasses import MISSING, asdict, dataclass, field, fields, is_dataclass, replace
 from pathlib import Path
 from types import UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
@@ -167,10 +167,27 @@ class Config:
             raise ValueError(f"{path} must hold every setting of the run, but it is not complete.")
         return config
 
+    def joined_to(self, earlier: "Config") -> "Config":
+        """The earlier experiment with this one's treatments and seeds added."""
+        treatments, seeds = list(earlier.treatments), list(earlier.seeds)
+        treatments += [each for each in self.treatments if each not in treatments]
+        seeds += [each for each in self.seeds if each not in seeds]
+        return replace(self, treatments=tuple(treatments), seeds=tuple(seeds))
+
     def shared(self) -> dict[str, Any]:
         """All but the treatments and the seeds: what every cell has in common."""
         plain = self.as_dict()
         return {k: v for k, v in plain.items() if k not in ("name", "treatments", "seeds")}
+
+
+def argmax_and(rule: str) -> tuple[str, ...]:
+    """The decision rules of a comparison: argmax, which is always among them, and one more.
+
+    Example:
+        >>> argmax_and("median"), argmax_and("argmax")
+        (('argmax', 'median'), ('argmax',))
+    """
+    return tuple(dict.fromkeys(("argmax", rule)))
 
 
 def cell_id(config: Config, treatment: Treatment, seed: int) -> str:

@@ -7,6 +7,7 @@ from itertools import pairwise
 from .. import _checks, metrics, similarity
 from ..data import Dataset
 from ..data.class_order import spaced_positions
+from .config import argmax_and
 
 # Few values, because each one more makes a chance find more likely.
 GRIDS = {
@@ -113,7 +114,7 @@ def with_rule(dataset: Dataset, made: Proposal, rule: str) -> Proposal:
     allowed |= {"tree"} if dataset.superclasses is not None else set()
     allowed |= {"similarity"} if made.cost not in (None, "values") else set()
     _checks.choice("decision", rule, sorted(allowed))
-    return replace(made, rules=tuple(dict.fromkeys(("argmax", rule))))
+    return replace(made, rules=argmax_and(rule))
 
 
 def _is_in_turn(at: list[float]) -> bool:

@@ -7,7 +7,7 @@ from pathlib import Path
 from .. import metrics
 from .alternatives import objective_of
 from .cell import OnEpoch, dataset_of, derived_seed, fresh_net, measured
-from .config import Config
+from .config import Config, argmax_and
 from .measure import Judge
 from .parts import Ready, indices_of, parts_of
 from .presets import comparison, reproduction
@@ -49,7 +49,7 @@ def training_config(
         # A configuration always holds the baseline; the net to train stands last.
         treatments=(Treatment(BASELINE), chosen),
         seeds=(seed,),
-        rules=("argmax",) if rule == "argmax" else ("argmax", rule),
+        rules=argmax_and(rule),
         training=replace(preset.training, keep_best_of="each rule", device=device),
     )
 

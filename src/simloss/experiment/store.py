@@ -64,7 +64,10 @@ class RunFolder:
 
     @contextmanager
     def open_for_writing(self, config: Config, *, resume: bool) -> Iterator[None]:
-        """Make the folder, hold its lock, write the configuration, mend what a crash left."""
+        """Make the folder, hold its lock, write the configuration, mend what a crash left.
+
+        Treatments and seeds of an earlier start stay in the configuration: their records count.
+        """
         try:
             self.cells_path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -72,6 +75,7 @@ class RunFolder:
         with self.lock():
             if self.exists():
                 self._check_same(config, resume)
+                config = config.joined_to(self.config())
             config.save(self.config_path)
             self._cut_incomplete()
             yield

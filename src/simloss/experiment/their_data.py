@@ -11,7 +11,7 @@ from ..data.content import content_of
 from ..data.memory import check_fits_memory
 from ..data.table_file import ENDINGS, is_table
 from . import sources
-from .config import Config, DataConfig, SplitConfig, TrainingConfig
+from .config import Config, DataConfig, SplitConfig, TrainingConfig, argmax_and
 from .presets import COMPARE_LOSSES
 from .propose import Proposal
 from .similarities import SIMILARITIES
@@ -147,7 +147,7 @@ def one_of(config: Config, *, loss: str, value: float | None, rule: str, seed: i
         # A configuration always holds the baseline; the net to train stands last.
         treatments=tuple(treatments([loss], kind, [value]))[: 1 if loss == BASELINE else None],
         seeds=(seed,),
-        rules=tuple(dict.fromkeys(("argmax", rule))),
+        rules=argmax_and(rule),
     )
 
 

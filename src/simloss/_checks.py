@@ -80,6 +80,14 @@ def real(name: str, value: Any) -> float:
         raise TypeError(f"`{name}` must be a number, but got {value!r}.") from None
 
 
+def threshold(name: str, value: Any) -> float:
+    """A number to compare with, infinity allowed: nothing is above or below NaN."""
+    value = real(name, value)
+    if value != value:
+        raise ValueError(f"`{name}` must be a number to compare with, but got NaN.")
+    return value
+
+
 def class_count(name: str, value: int) -> int:
     """A number of classes."""
     if isinstance(value, bool) or not isinstance(value, int):
@@ -192,6 +200,8 @@ def float_tensor(name: str, value: Any) -> Tensor:
                 f"`{name}` must be a tensor, an array or nested lists of numbers, "
                 f"but got {type(value).__name__}: {error}."
             ) from None
+    if value.layout is not torch.strided:
+        value = value.to_dense()
     if value.is_complex():
         raise TypeError(f"`{name}` must hold real numbers, but got {_kind(value)}.")
     if not value.is_floating_point():
@@ -245,6 +255,15 @@ def similarity_values(matrix: Tensor, kind: str) -> None:
             )
 
 
+def one_number_a_class(name: str, tensor: Tensor) -> None:
+    """Shape (C)."""
+    if tensor.ndim != 1 or tensor.numel() == 0:
+        raise ValueError(
+            f"`{name}` must have shape (C), one number a class, "
+            f"but got shape {tuple(tensor.shape)}."
+        )
+
+
 def finite(name: str, tensor: Tensor) -> None:
     """No NaN, no infinity."""
     _refuse_where(~tensor.isfinite(), name, "be finite", tensor)
@@ -263,6 +282,21 @@ def cost_values(matrix: Tensor) -> None:
     _refuse_where(matrix.isnan(), "cost", "not be NaN", matrix)
     _refuse_where(matrix < 0, "cost", "be at least 0", matrix)
     _refuse_where(matrix.diag().diag() != 0, "cost", "be 0 on its diagonal", matrix)
+
+
+def not_a_similarity(name: str, matrix: Tensor) -> None:
+    """A matrix of costs: what is cheapest by a similarity's numbers is the worst answer."""
+    is_similarity = (
+        len(matrix) > 1  # a single class is always answered
+        and bool(((matrix.diagonal() - 1).abs() <= ROUNDING).all())
+        and bool(((matrix >= 0) & (matrix <= 1 + ROUNDING)).all())
+    )
+    if is_similarity:
+        raise ValueError(
+            f"`{name}` must be a cost, lowest where the answer is right, but with 1 on its "
+            f"diagonal it looks like a similarity; pass simloss.similarity.matrix(S), or 1 - S "
+            f"for its cost."
+        )
 
 
 def of_kind_similarity(name: str, kind: str) -> None:
@@ -486,15 +520,21 @@ def probabilities(value: Any) -> Tensor:
     return tensor
 
 
+def index_tensor(name: str, value: Any) -> Tensor:
+    """A tensor of what should be class indices; which ones is not looked at yet."""
+    if isinstance(value, Tensor):
+        return value
+    try:
+        return torch.as_tensor(writable(value))
+    except (TypeError, ValueError, RuntimeError):
+        raise TypeError(
+            f"`{name}` must be class indices, but got {type(value).__name__}."
+        ) from None
+
+
 def class_indices(name: str, value: Any, num_classes: int | None = None) -> Tensor:
     """At least one whole number from 0 to C - 1, any shape, as int64."""
-    if not isinstance(value, Tensor):
-        try:
-            value = torch.as_tensor(writable(value))
-        except (TypeError, ValueError, RuntimeError):
-            raise TypeError(
-                f"`{name}` must be class indices, but got {type(value).__name__}."
-            ) from None
+    value = index_tensor(name, value)
     if value.numel() == 0:
         raise ValueError(f"`{name}` must hold at least one class index, but it is empty.")
     if value.is_floating_point() or value.is_complex() or value.dtype == torch.bool:

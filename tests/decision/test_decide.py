@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import simloss
@@ -74,6 +74,8 @@ def test_matrix_equals_the_argmin_of_the_definition(weights, data):
     entry = st.integers(-4, 4)
     row = st.lists(entry, min_size=count, max_size=count)
     cost = data.draw(st.lists(row, min_size=count, max_size=count))
+    is_similarity = all(cost[i][i] == 1 and {*cost[i]} <= {0, 1} for i in range(count))
+    assume(count == 1 or not is_similarity)
     costs = loop_costs(weights, lambda k, c: cost[k][c])
     p = torch.tensor(weights, dtype=torch.float64) / 64
     assert simloss.decide(p, cost) == loop_best(costs)
@@ -252,9 +254,12 @@ def test_abstains_above_the_threshold_only():
         (([0.5, 0.5], [[0, 1, 2]]), {}, r"`cost` must be square"),
         (([0.5, 0.5], torch.zeros(3, 3)), {}, r"`cost` must have as many classes .* 3 .* 2"),
         (([0.5, 0.5], [[0, float("inf")], [1, 0]]), {}, r"`cost` must be finite, but got inf"),
+        (([0.5, 0.5], [[1, 0.3], [0, 1]]), {}, r"looks like a similarity; pass simloss.sim.*1 - S"),
+        (([0.5, 0.5], order(2, r=0.5).to_dense()), {}, r"`cost` must be a cost, lowest where"),
         (([0.5, 0.5], order(3, r=0.5)), {}, r"`cost` must have as many classes"),
         (([0.5, 0.5], order(2, r=0.5).normalized()), {}, r"kind 'similarity'.*'probability'"),
         (([0.5, 0.5], TREE), {}, r"`cost` must have as many classes"),
+        (([0.5, 0.5],), {"abstain": float("nan")}, r"`abstain` must be a number .* got NaN"),
         (([0.5, 0.5],), {"top_k": 3}, r"`top_k` must be at most the number of classes, 2"),
         (([0.5, 0.5],), {"top_k": 0}, r"`top_k` must be at least 1"),
         (([0.5, 0.5],), {"positions": [1, 2]}, r"`positions` must go with"),
@@ -275,6 +280,8 @@ def test_bad_types_are_refused():
         simloss.decide("a half")
     with pytest.raises(TypeError, match="`decision` must be class indices"):
         simloss.expected_cost([0.5, 0.5], 0.5)
+    with pytest.raises(TypeError, match="`decision` must be class indices, but got str"):
+        simloss.expected_cost([0.5, 0.5], "a")
 
 
 def test_bad_decisions_are_refused():
@@ -314,3 +321,10 @@ class TestWhatRoundingMayDecide:
         p = torch.tensor([2 / 7, 3 / 7, 0, 2 / 7])
         costs = [[0, 2, 2, 0], [1, 0, 0, 3], [3, 1, 0, 3], [3, 3, 2, 0]]
         assert simloss.decide(p, costs, top_k=4).tolist() == [2, 0, 3, 1]
+
+
+def test_a_similarity_and_its_cost_are_taken_where_the_plain_matrix_is_refused():
+    p = torch.tensor([0.1, 0.7, 0.2])
+    S = order(3, r=0.5).to_dense()
+    assert simloss.decide(p, matrix(S)) == simloss.decide(p, 1 - S) == 1
+    assert simloss.decide(p, 2 * S - 1) == 0  # a gain for being wrong is a cost like any other

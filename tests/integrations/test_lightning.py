@@ -163,6 +163,8 @@ class TestDecisionMetrics:
             DecisionMetrics([], C)
         with pytest.raises(ValueError, match="must be a known metric, but got 'maee'"):
             DecisionMetrics(["maee"], C)
+        with pytest.raises(TypeError, match="`tree` must be something 'mae' or 'nll' or"):
+            DecisionMetrics(["mae"], C, tree=["a", "b"])
 
         class Silent(Net):
             def validation_step(self, batch, batch_idx):

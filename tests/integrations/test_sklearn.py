@@ -177,9 +177,11 @@ class TestSimilarity:
             ({"loss": "hinge"}, "`loss` must be one of 'simloss'"),
             ({"decision": "best"}, "`decision` must be one of"),
             ({"decision": np.eye(2)}, "`decision` must have as many classes"),
+            ({"decision": np.eye(3)}, "`decision` must be a cost.* looks like a similarity; pass"),
             ({"hidden": (0,)}, "`hidden` must be at least 1"),
             ({"learning_rate": -1}, "`learning_rate` must be a finite number above 0"),
             ({"class_weight": "heavy"}, "`class_weight` must be a dict, 'balanced' or None"),
+            ({"class_weight": {"smal": 5}}, r"'smal' is none \(did you mean 'small'\?\)"),
             ({"learning_rate": 1e200}, "the loss became"),
         ):
             with pytest.raises(ValueError, match=sentence):
@@ -243,6 +245,14 @@ class TestWeights:
         one = ordered(class_weight="balanced").fit(X, y).predict_proba(X)
         two = ordered(class_weight=by_class).fit(X, y).predict_proba(X)
         np.testing.assert_allclose(one, two)
+
+    def test_a_weight_of_a_class_without_examples_is_no_mistake(self):
+        X, y = sized()
+        here = y != "large"
+        by_class = dict(zip(SIZES, (3.0, 1.0, 0.5), strict=True))
+        two = SimLossClassifier(class_weight=by_class, **QUICK).fit(X[here], y[here])
+        assert len(two.classes_) == 2
+        ordered(class_weight={"large": 2.0}).fit(X[here], y[here])
 
     def test_no_weight_at_all(self):
         X, y = sized()

@@ -90,6 +90,8 @@ def test_bad_input_is_refused(answers, truth, error, message):
 def test_indices_out_of_range_are_refused():
     with pytest.raises(ValueError, match=r"`truth` must be in \[0, 2\), but got 2"):
         metrics.balanced_accuracy([0], [2], num_classes=2)
+    with pytest.raises(TypeError, match="`num_classes` must be a whole number, but got '3'"):
+        metrics.balanced_accuracy([0], [1], num_classes="3")
     with pytest.raises(ValueError, match=r"`truth` must be in \[0, 2\), but got 2"):
         metrics.top_k_accuracy([[0.5, 0.5]], [2])
     with pytest.raises(ValueError, match="`k` must be at least 1"):

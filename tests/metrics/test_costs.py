@@ -78,5 +78,7 @@ def test_bad_input_is_refused():
         metrics.mean_cost([0], [5], COST)
     with pytest.raises(ValueError, match=r"`answers` must be in \[0, 3\), but got 3"):
         metrics.mean_similarity([3], [0], order(3, r=0.5))
+    with pytest.raises(ValueError, match=r"looks like a similarity; pass simloss\.similarity"):
+        metrics.mean_cost([0], [0], order(3, r=0.5).to_dense())
     with pytest.raises(ValueError, match="`cost` must be of kind 'similarity'"):
         metrics.mean_cost([0], [0], order(3, r=0.5).normalized())

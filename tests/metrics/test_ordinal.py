@@ -144,6 +144,12 @@ def test_bad_input_is_refused():
         metrics.mae([2], [0], positions=[1, 2])
     with pytest.raises(ValueError, match=r"`positions` must be finite"):
         metrics.mae([1], [0], positions=[1, float("nan")])
+    for function in (metrics.mae, metrics.mse, metrics.macro_mae):
+        for positions in ([[1, 2], [3, 4]], 5, []):
+            with pytest.raises(ValueError, match=r"`positions` must have shape \(C\)"):
+                function([1], [0], positions=positions)
+    with pytest.raises(TypeError, match="`num_classes` must be a whole number, but got '3'"):
+        metrics.macro_mae([1], [0], num_classes="3")
     with pytest.raises(ValueError, match="`k` must be at least 1"):
         metrics.within_k_accuracy([1], [0], k=0)
 

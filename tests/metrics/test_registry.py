@@ -127,10 +127,31 @@ def test_what_is_possible_depends_on_what_is_given():
 def test_bad_names_and_missing_needs_are_refused():
     with pytest.raises(ValueError, match=r"known metric, but got 'acuracy' \(did you mean 'acc"):
         metrics.find("acuracy")
+    with pytest.raises(
+        ValueError, match=r"'qwk' \(did you mean 'quadratic_kappa'\?\); they are acc"
+    ):
+        metrics.find("qwk")
+    for name in ("top_0_accuracy", "within_0_accuracy"):
+        with pytest.raises(ValueError, match="`k` must be at least 1, but got 0"):
+            metrics.find(name)
     with pytest.raises(ValueError, match="`tree` must be given for the metric 'superclass_acc"):
         metrics.evaluate([0], [0], ["sa"])
     with pytest.raises(ValueError, match="`probabilities` must be given for the metric 'nll'"):
         metrics.find("nll")([0], [0])
+
+
+def test_nothing_given_is_ignored():
+    answers = PROBABILITIES.argmax(-1)
+    with pytest.raises(ValueError, match="told by the name of the metric, 'top_5_accuracy', but"):
+        metrics.find("top_5_accuracy")(answers, TRUTH, probabilities=PROBABILITIES, k=1)
+    with pytest.raises(TypeError, match=r"none does \(did you mean 'positions'\?\)"):
+        metrics.find("mae")(answers, TRUTH, position=[0, 1, 2, 3, 4])
+
+
+def test_one_name_will_do():
+    answers = PROBABILITIES.argmax(-1)
+    assert metrics.columns("mae") == metrics.columns(["mae"])
+    assert metrics.evaluate(answers, TRUTH, "mae") == metrics.evaluate(answers, TRUTH, ["mae"])
 
 
 def test_values_are_shown_as_people_read_them():

@@ -72,6 +72,27 @@ def test_context_reaches_the_metric():
     assert score == metrics.superclass_accuracy(fitted.predict(X), Y, superclasses)
 
 
+class Certain:
+    """An estimator of three classes that always says the same."""
+
+    classes_ = np.arange(3)
+
+    def predict_proba(self, X):
+        return np.array([[0.6, 0.0, 0.4]] * len(X))
+
+
+@pytest.mark.parametrize("decision", ["mean", "squared", "median", "absolute"])
+def test_answers_and_metric_go_by_the_same_positions(decision):
+    at = [0, 90, 100]
+    X, y = [[0]] * 5, np.array([0, 0, 0, 2, 2])
+    answers = simloss.decide(Certain().predict_proba(X), decision, positions=at)
+    score = metrics.scorer("mse", decision=decision, positions=at)(Certain(), X, y)
+    assert score == -metrics.mse(answers, y, positions=at)
+    by_place = metrics.scorer("accuracy", decision=decision, positions=[100, 90, 0])
+    answers = simloss.decide(Certain().predict_proba(X), decision, positions=[100, 90, 0])
+    assert by_place(Certain(), X, y) == metrics.accuracy(answers, y)
+
+
 def test_it_can_be_pickled():
     made = metrics.scorer("within_2_accuracy", classes=ORDER)
     assert pickle.loads(pickle.dumps(made)) == made
@@ -82,6 +103,12 @@ def test_bad_input_is_refused():
         metrics.scorer("severity")
     with pytest.raises(TypeError, match="`tree` must be something 'mae' takes"):
         metrics.scorer("mae", tree=["a"])
+    with pytest.raises(TypeError, match="`truth` must be something 'accuracy' takes"):
+        metrics.scorer("accuracy", truth=[1])
+    with pytest.raises(TypeError, match="`positions` must be something 'accuracy' takes"):
+        metrics.scorer("accuracy", positions=[1, 2])
+    with pytest.raises(ValueError, match="`k` must be told by the name of the metric, 'top_5_acc"):
+        metrics.scorer("top_5_accuracy", k=2)
     with pytest.raises(ValueError, match="`classes` must be distinct"):
         metrics.scorer("mae", classes=["a", "a"])
     fitted = MODEL.fit(X, Y)

@@ -101,3 +101,23 @@ def test_no_float64_where_apples_devices_are(monkeypatch):
 def test_missing_needs_are_refused_at_once():
     with pytest.raises(ValueError, match="`tree` must be given for the metric 'severity'"):
         StreamingMetric("severity", 6)
+
+
+def test_answers_and_metrics_go_by_the_same_positions():
+    at = [0.0, 1.0, 2.0, 30.0, 90.0, 100.0]
+    answers = simloss.decide(P, "mean", positions=at)
+    several = collection(["mse", "accuracy"], 6, decision="mean", positions=at)
+    several.update(P, TRUTH)
+    values = several.compute()
+    assert values["mse"].item() == pytest.approx(metrics.mse(answers, TRUTH, positions=at))
+    assert values["accuracy"].item() == pytest.approx(metrics.accuracy(answers, TRUTH))
+    assert not torch.equal(answers, simloss.decide(P, "mean"))
+
+
+def test_nothing_given_is_ignored():
+    with pytest.raises(TypeError, match=r"something 'mae' takes.*\(did you mean 'positions'\?\)"):
+        StreamingMetric("mae", 6, position=[0, 1, 2, 3, 4, 5])
+    with pytest.raises(ValueError, match="`k` must be told by the name of the metric, 'top_5_acc"):
+        StreamingMetric("top_5_accuracy", 9, k=1)
+    with pytest.raises(TypeError, match="`tree` must be something 'accuracy' or 'mae' or"):
+        collection(["accuracy", "mae"], 6, tree=TREE)

@@ -88,5 +88,8 @@ def test_bad_input_is_refused():
     for function in (metrics.superclass_accuracy, metrics.severity):
         with pytest.raises(TypeError, match=r"`tree` must be a simloss\.Tree or the superclass"):
             function([0], [0], "flower")
+    for function in (metrics.superclass_accuracy, metrics.failed_superclass_accuracy):
+        with pytest.raises(ValueError, match="`level` must be 1 for a list of superclasses"):
+            function([0], [0], ["x", "y"], level=2)
     with pytest.raises(ValueError, match=r"`level` must be in \[0, 5\)"):
         metrics.superclass_accuracy([3], [0], UNEVEN, level=7)

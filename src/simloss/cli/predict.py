@@ -50,12 +50,15 @@ def predict(
         The module:factory of your own net, if the model has one; a model file cannot have it
         imported by itself.
     """
+    from .. import _checks
     from ..experiment.answers import answers, right_share
     from ..experiment.new_data import new_data
     from ..experiment.saved import SavedModel
 
     if out is not None and out.suffix.lower() not in (".csv", ".parquet"):
         raise ValueError(f"`--out` must end in .csv or .parquet, but got '{out}'.")
+    if abstain is not None:
+        _checks.threshold("abstain", abstain)
     saved = SavedModel.load(model, net=net)
     examples = new_data(saved, data, image_column)
     table = answers(saved, examples, rule=decision, abstain=abstain, all_probabilities=all_)

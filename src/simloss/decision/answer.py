@@ -48,7 +48,8 @@ def decide(
             - "absolute" or "median": :math:`|k - c|`. The first class at which the cumulative
               probability reaches 1/2.
             - "squared" or "mean": :math:`(k - c)^2`. The mean, rounded; a half rounds down.
-            - a (C, C) array, row = true class; any finite numbers.
+            - a (C, C) array, row = true class; any finite numbers. One that looks like a
+              similarity, 1 on its diagonal, is refused.
             - a :class:`simloss.Similarity`: :math:`1 - S_{kc}`.
             - a :class:`simloss.Tree`: the height of the lowest common ancestor.
 
@@ -76,7 +77,7 @@ def decide(
     """
     p = _checks.probabilities(probabilities)
     top_k = None if top_k is None else _checks.rank("top_k", top_k, p.shape[-1])
-    threshold = None if abstain is None else _checks.real("abstain", abstain)
+    threshold = None if abstain is None else _checks.threshold("abstain", abstain)
     known_cost = as_cost(cost, p, positions)
     rounding = rounding_of(probabilities)
 
@@ -117,7 +118,7 @@ def expected_cost(
     known_cost = as_cost(cost, p, positions)
     if decision is None:
         return in_kind_of(probabilities, in_blocks(known_cost.of_all, p).to(p.dtype))
-    chosen = torch.as_tensor(_checks.writable(decision), device=p.device)
+    chosen = _checks.index_tensor("decision", decision).to(p.device)
     is_unsure = chosen == UNSURE
     chosen = _checks.class_indices("decision", chosen.masked_fill(is_unsure, 0), p.shape[-1])
     _checks.same_shape("decision", chosen.shape, "probabilities", p.shape[:-1])

@@ -247,6 +247,7 @@ def as_cost(cost: Any, like: Tensor, positions: Any = None) -> Cost:
     _checks.square("cost", matrix)
     _checks.class_counts_agree("cost", len(matrix), "probabilities", num_classes)
     _checks.finite("cost", matrix)
+    _checks.not_a_similarity("cost", matrix)
     return MatrixCost(matrix.to(device, dtype))
 
 

@@ -52,6 +52,7 @@ def cost_of(choice: Any, order: LabelOrder, similarity_choice: Any) -> tuple[Any
     matrix = _checks.float_tensor("decision", choice)
     _checks.square("decision", matrix)
     at = _places("decision", None, len(matrix), order)
+    _checks.not_a_similarity("decision", matrix)
     return matrix[at][:, at], None
 
 

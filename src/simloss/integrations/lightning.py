@@ -11,6 +11,7 @@ from torch import Tensor
 
 from .. import _checks
 from ..loss.module import SimilarityLoss
+from ..metrics.context import refuse_unused, used
 from ..metrics.registry import find
 from ..metrics.selection import columns
 
@@ -112,6 +113,7 @@ class DecisionMetrics(Callback):  # type: ignore[misc]
             decisions = {name: name for name in decisions}
         self._streams: dict[str, StreamingMetric] = {}
         names = columns(metrics)
+        refuse_unused([find(name) for name in names], context, *decisions.values())
         for decision, cost in decisions.items():
             for name in (each for each in names if "probabilities" not in find(each).needs):
                 stream = _stream(name, num_classes, cost, context)
@@ -177,5 +179,5 @@ class DecisionMetrics(Callback):  # type: ignore[misc]
 def _stream(
     name: str, num_classes: int, decision: Any, context: Mapping[str, Any]
 ) -> StreamingMetric:
-    used = {key: value for key, value in context.items() if key in find(name).arguments}
-    return StreamingMetric(name, num_classes, decision=decision, **used)
+    own = used(find(name), context, decision)
+    return StreamingMetric(name, num_classes, decision=decision, **own)

@@ -281,8 +281,19 @@ class SimLossClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError(
                 f"`class_weight` must be a dict, 'balanced' or None, but got {self.class_weight!r}."
             )
+        self._refuse_unknown_weights(self.class_weight, classes.tolist())
         given = [self.class_weight.get(label, 1.0) for label in classes.tolist()]
         return np.array([_checks.at_least_zero("class_weight", each) for each in given])
+
+    def _refuse_unknown_weights(self, weights: dict[Any, float], labels: list[Any]) -> None:
+        """One sentence on a weight of no class; a fold may lack a class whose weight is given."""
+        named = [*labels, *(() if self.class_order is None else self.class_order)]
+        unknown = [label for label in weights if label not in named]
+        if unknown and any(label not in weights for label in labels):
+            remedy = _checks.nearest_spelling(str(unknown[0]), map(str, labels))
+            raise ValueError(
+                f"`class_weight` must name classes of `y`, but {unknown[0]!r} is none{remedy}."
+            )
 
     def _tensors(self, X: Array, y: Array, weights: Array) -> tuple[Tensor, Tensor, Tensor]:
         """Inputs, class indices in class order and weights; without what weighs nothing."""

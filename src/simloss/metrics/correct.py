@@ -66,6 +66,11 @@ def mean_over_classes(sums: Tensor) -> Tensor:
     return (totals / counts).mean()
 
 
+def known_count(num_classes: int | None) -> int | None:
+    """The number of classes, if it is given."""
+    return None if num_classes is None else _checks.class_count("num_classes", num_classes)
+
+
 def by_class(values: Tensor, truth: Tensor, num_classes: int | None) -> Tensor:
     """The total of `values` and the number of examples of each true class, (2, C)."""
     totals = torch.bincount(truth, values.to(wide(values)), minlength=num_classes or 0)
@@ -96,5 +101,6 @@ def balanced_accuracy(answers: Any, truth: Any, *, num_classes: int | None = Non
         >>> metrics.balanced_accuracy([0, 0, 0, 0], [0, 0, 0, 1])
         0.5
     """
-    a, y = answers_and_truth(answers, truth, num_classes)
-    return by_class(a == y, y, num_classes)
+    count = known_count(num_classes)
+    a, y = answers_and_truth(answers, truth, count)
+    return by_class(a == y, y, count)

@@ -43,6 +43,7 @@ def _costs(answers: Tensor, truth: Tensor, cost: Any) -> Tensor:
     matrix = _checks.float_tensor("cost", cost).detach().to(answers.device)
     _checks.square("cost", matrix)
     _checks.finite("cost", matrix)
+    _checks.not_a_similarity("cost", matrix)
     for name, indices in (("answers", answers), ("truth", truth)):
         _checks.class_indices(name, indices, len(matrix))
     return matrix[truth, answers]

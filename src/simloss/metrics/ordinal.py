@@ -8,7 +8,7 @@ from torch import Tensor
 from .. import _checks
 from ..decision.answer import in_blocks
 from ..decision.costs import wide
-from .correct import by_class, mean_over_classes
+from .correct import by_class, known_count, mean_over_classes
 from .registry import answers_and_truth, metric, probabilities_and_truth, total_and_count
 
 
@@ -16,7 +16,8 @@ def distances(answers: Tensor, truth: Tensor, positions: Any) -> Tensor:
     """How far each answer is from the truth, in classes or along `positions`, (M)."""
     if positions is None:
         return (answers - truth).abs()
-    x = _checks.float_tensor("positions", positions).to(answers.device, wide(answers))  # (C)
+    x = _checks.float_tensor("positions", positions).to(answers.device, wide(answers))
+    _checks.one_number_a_class("positions", x)  # (C)
     _checks.finite("positions", x)
     for name, indices in (("answers", answers), ("truth", truth)):
         _checks.class_indices(name, indices, len(x))
@@ -85,8 +86,9 @@ def macro_mae(
         >>> metrics.macro_mae([0, 0, 0, 0], [0, 0, 0, 4])
         2.0
     """
-    a, y = answers_and_truth(answers, truth, num_classes)
-    return by_class(distances(a, y, positions), y, num_classes)
+    count = known_count(num_classes)
+    a, y = answers_and_truth(answers, truth, count)
+    return by_class(distances(a, y, positions), y, count)
 
 
 @metric(

@@ -8,7 +8,7 @@ streaming version (:mod:`simloss.metrics.streaming`) are therefore the same form
 import functools
 import inspect
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, ParamSpec
 
@@ -35,6 +35,9 @@ _ALIASES = {
     "rps": "ranked_probability_score",
     "sa": "superclass_accuracy",
 }
+
+# Names so unlike ours that no spelling leads from one to the other.
+_MEANT = {"qwk": "quadratic_kappa"}
 
 
 @dataclass(frozen=True)
@@ -82,6 +85,8 @@ class Metric:
 
     def sums_of(self, answers: Any, truth: Any, **context: Any) -> Tensor:
         """Its sums over these examples, from whatever of `context` it uses."""
+        refuse_own_options(self, context)
+        _refuse_unknown(context)
         given = {"answers": answers, "truth": truth, **context, **self.options}
         known = {name: value for name, value in given.items() if value is not None}
         for name in (need for need in NEEDS if need in self.needs and need != "order"):
@@ -167,6 +172,23 @@ def metric(
 _FAMILIES: dict[str, Metric] = {}
 
 
+def refuse_own_options(metric: Metric, context: Mapping[str, Any]) -> None:
+    """One sentence where `context` says again what the name says: the k of top-k."""
+    for name in metric.options.keys() & context.keys():
+        raise ValueError(
+            f"`{name}` must be told by the name of the metric, {metric.name!r}, "
+            f"but got {name}={context[name]!r}."
+        )
+
+
+def _refuse_unknown(context: Mapping[str, Any]) -> None:
+    """More than one metric needs may be given, but nothing that none has ever heard of."""
+    known = {name for metric in METRICS.values() for name in metric.arguments}
+    for name in context.keys() - known:
+        remedy = _checks.nearest_spelling(name, known)
+        raise TypeError(f"`{name}` must be something a metric takes, but none does{remedy}.")
+
+
 def _member(family: Metric, k: int) -> Metric:
     return replace(
         family,
@@ -193,10 +215,14 @@ def find(metric: str) -> Metric:
         return known
     family = _FAMILIES.get(re.sub(r"_\d+_", "_{k}_", lower))
     if family is not None:
-        k = int(re.findall(r"\d+", lower)[0])
+        k = _checks.class_count("k", int(re.findall(r"\d+", lower)[0]))
         return _member(family, k)
-    remedy = _checks.nearest_spelling(lower, [*METRICS, *_ALIASES])
-    raise ValueError(f"`metric` must be a known metric, but got {metric!r}{remedy}.")
+    meant = _MEANT.get(lower, lower)
+    remedy = _checks.nearest_spelling(meant, [*METRICS, *_ALIASES])
+    raise ValueError(
+        f"`metric` must be a known metric, but got {metric!r}{remedy}; "
+        f"they are {', '.join(METRICS)}."
+    )
 
 
 def answers_and_truth(

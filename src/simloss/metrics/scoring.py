@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .. import _checks
-from ..decision import decide
+from .context import decided, refuse_unused
 from .registry import Metric, find
 
 
@@ -30,7 +30,7 @@ class Scorer:
             context["probabilities"] = np.zeros((len(given), len(classes)), given.dtype)
             context["probabilities"][:, _places(own, classes, "estimator.classes_")] = given
         if self.decision is not None:
-            answers = decide(context["probabilities"], self.decision)
+            answers = decided(context["probabilities"], self.decision, context)
         elif "answers" in self.metric.arguments:
             answers = _places(estimator.predict(X), classes, "answers")
         else:
@@ -58,7 +58,8 @@ def scorer(
             where a fold has not seen every class.
         decision: a cost for :func:`simloss.decide`; the answers are then made from `predict_proba`
             by it. Without it, they are what `predict` says.
-        **context: what the metric needs beside that: `cost`, `tree`, `similarity`, `positions`.
+        **context: what the metric needs beside that: `cost`, `tree`, `similarity`, `positions`; the
+            last also says where the classes lie for a `decision` by median or mean.
 
     Example:
         >>> from sklearn.dummy import DummyClassifier
@@ -72,9 +73,7 @@ def scorer(
         -0.8
     """
     metric = find(name)
-    for argument in context:
-        if argument not in metric.arguments:
-            raise TypeError(f"`{argument}` must be something {metric.name!r} takes, but it is not.")
+    refuse_unused([metric], context, decision)
     for need in metric.needs - {"order", "probabilities"} - context.keys():
         raise ValueError(f"`{need}` must be given for the metric {metric.name!r}.")
     if classes is not None:

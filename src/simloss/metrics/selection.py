@@ -11,7 +11,7 @@ _BESIDE_COST = ("nll", "calibration_error")
 _STRUCTURE = frozenset({"order", "tree", "cost", "similarity"})
 
 
-def columns(names: Iterable[str], *, probabilities: bool = True) -> list[str]:
+def columns(names: str | Iterable[str], *, probabilities: bool = True) -> list[str]:
     """The metrics to show when these are asked for: each with those it misleads without.
 
     A number about the errors alone (FSA, severity) brings accuracy and the height over all
@@ -19,7 +19,7 @@ def columns(names: Iterable[str], *, probabilities: bool = True) -> list[str]:
     calibration error, which stand last, if there are probabilities.
 
     Args:
-        names: names of metrics, in the order wanted.
+        names: of one metric or several, in the order wanted.
         probabilities: whether there are any.
 
     Example:
@@ -29,7 +29,7 @@ def columns(names: Iterable[str], *, probabilities: bool = True) -> list[str]:
         >>> metrics.columns(["mae", "accuracy"], probabilities=False)
         ['mae', 'accuracy']
     """
-    wanted = [find(name) for name in names]
+    wanted = [find(name) for name in ([names] if isinstance(names, str) else names)]
     found: list[str] = []
     for metric in wanted:
         found += [*metric.companions, metric.name]
@@ -41,7 +41,7 @@ def columns(names: Iterable[str], *, probabilities: bool = True) -> list[str]:
 def evaluate(
     answers: Any,
     truth: Any,
-    names: Iterable[str] | None = None,
+    names: str | Iterable[str] | None = None,
     *,
     probabilities: Any = None,
     cost: Any = None,
@@ -55,7 +55,7 @@ def evaluate(
     Args:
         answers: class indices, any shape.
         truth: class indices of the same shape.
-        names: the metrics wanted; else every one that what is given allows.
+        names: the metric or metrics wanted; else every one that what is given allows.
         probabilities: (..., C).
         cost: for :func:`mean_cost`.
         tree: a :class:`simloss.Tree`, or the superclass of each class.

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from .. import _checks
-from ..decision import decide
+from .context import decided, refuse_unused, used
 from .registry import Metric, find
 from .selection import columns
 
@@ -30,7 +30,8 @@ class StreamingMetric(torchmetrics.Metric):
         name: of the metric.
         num_classes: C.
         decision: a cost for :func:`simloss.decide`, by which answers are made of probabilities.
-        **context: what the metric needs beside that: `cost`, `tree`, `similarity`, `positions`.
+        **context: what the metric needs beside that: `cost`, `tree`, `similarity`, `positions`; the
+            last also says where the classes lie for a `decision` by median or mean.
 
     Example:
         >>> import torch
@@ -53,6 +54,7 @@ class StreamingMetric(torchmetrics.Metric):
         self.name = find(name).name
         self.num_classes = _checks.class_count("num_classes", num_classes)
         self.decision = decision
+        refuse_unused([self.metric], context, decision)
         self.context = {"num_classes": self.num_classes, **context}
         if self.metric.adds_up:
             # The sums of one made-up example have the shape of any sums.
@@ -77,7 +79,7 @@ class StreamingMetric(torchmetrics.Metric):
         """Takes in a batch: probabilities (N, C) or answers (N), and true classes (N)."""
         is_probability = preds.is_floating_point()
         context = {**self.context, "probabilities": preds} if is_probability else self.context
-        answers = decide(preds, self.decision) if is_probability else preds
+        answers = decided(preds, self.decision, self.context) if is_probability else preds
         sums = self.metric.sums_of(answers, target, **context)
         if self.metric.adds_up:
             self.sums = self.sums + sums.to(self.sums)
@@ -93,7 +95,7 @@ class StreamingMetric(torchmetrics.Metric):
 
 
 def collection(
-    names: Iterable[str], num_classes: int, *, decision: Any = "zero-one", **context: Any
+    names: str | Iterable[str], num_classes: int, *, decision: Any = "zero-one", **context: Any
 ) -> "torchmetrics.MetricCollection":
     """Several streaming metrics under their names, each with its companions.
 
@@ -106,14 +108,13 @@ def collection(
         >>> sorted(metrics(torch.tensor([[0.6, 0.1, 0.3]]), torch.tensor([2])))
         ['accuracy', 'calibration_error', 'mae', 'nll']
     """
+    shown = [find(name) for name in columns(names)]
+    refuse_unused(shown, context, decision)
     made: dict[str, torchmetrics.Metric | torchmetrics.MetricCollection] = {
-        name: StreamingMetric(
-            name,
-            num_classes,
-            decision=decision,
-            **{key: value for key, value in context.items() if key in find(name).arguments},
+        metric.name: StreamingMetric(
+            metric.name, num_classes, decision=decision, **used(metric, context, decision)
         )
-        for name in columns(names)
+        for metric in shown
     }
     # Metrics with equal sums are not the same metric: nothing is shared between them.
     return torchmetrics.MetricCollection(made, compute_groups=False)

@@ -18,6 +18,11 @@ def _superclasses(tree: Any, level: int) -> Tensor:
     """The superclass of each class as a number, (C)."""
     if isinstance(tree, Tree):
         return tree.superclass(level)
+    if level != 1:
+        raise ValueError(
+            f"`level` must be 1 for a list of superclasses, which has no other, "
+            f"but got {level!r}; a simloss.Tree has more."
+        )
     names = _names(tree)
     numbers = {name: i for i, name in enumerate(dict.fromkeys(names))}
     return torch.tensor([numbers[name] for name in names])
@@ -70,7 +75,8 @@ def superclass_accuracy(answers: Any, truth: Any, tree: Any, *, level: int = 1) 
         answers: class indices, any shape.
         truth: class indices of the same shape.
         tree: a :class:`simloss.Tree`, or the superclass of each class, (C), by name or number.
-        level: which ancestors of a tree are the superclasses, in steps below the root.
+        level: which ancestors of a :class:`simloss.Tree` are the superclasses, in steps below the
+            root.
 
     Example:
         >>> from simloss import metrics

@@ -64,10 +64,6 @@ def _positions(positions: Any) -> Tensor:
         microseconds = dates.astype(np.int64)
         positions = microseconds / 86_400e6  # in days
     position = _checks.float_tensor("positions", positions).detach().double()
-    if position.ndim != 1 or position.numel() == 0:
-        raise ValueError(
-            f"`positions` must have shape (C), one number a class, "
-            f"but got shape {tuple(position.shape)}."
-        )
+    _checks.one_number_a_class("positions", position)
     _checks.finite("positions", position)
     return position.clone()

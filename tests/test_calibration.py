@@ -90,3 +90,9 @@ def test_arrays_and_more_dimensions():
 def test_bad_input_is_refused(logits, labels, options, message):
     with pytest.raises(ValueError, match=message):
         fit_temperature(logits, labels, **options)
+
+
+@pytest.mark.parametrize("bounds", [5, (1.0,), "ab"])
+def test_bounds_are_two_numbers(bounds):
+    with pytest.raises(TypeError, match=r"`bounds` must be (\(lower, upper\)|a number), but got"):
+        fit_temperature([[0.0, 1.0]], [0], bounds=bounds)

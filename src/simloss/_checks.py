@@ -284,6 +284,46 @@ def cost_values(matrix: Tensor) -> None:
     _refuse_where(matrix.diag().diag() != 0, "cost", "be 0 on its diagonal", matrix)
 
 
+def is_data_frame(value: Any) -> bool:
+    """A table with headings and an index, of pandas or like it."""
+    return all(hasattr(value, name) for name in ("index", "columns", "to_numpy"))
+
+
+def row_labels(table: Any) -> list[str] | None:
+    """The class names in the index of a table of pandas; None where it only counts the rows."""
+    labels = table.index.tolist() if is_data_frame(table) else None
+    return None if labels is None or _only_count(labels) else [str(each) for each in labels]
+
+
+def labels_of_both_sides(name: str, table: Any) -> list[str] | None:
+    """The class names of a square table of pandas, the same on its rows and its columns.
+
+    Of labels on one side only, words are believed; numbers might mean other classes.
+    """
+    if not is_data_frame(table):
+        return None
+    rows, columns = table.index.tolist(), table.columns.tolist()
+    for labels, others in ((rows, columns), (columns, rows)):
+        if _only_count(labels) and all(isinstance(each, str) for each in others):
+            rows = columns = others
+    for place, (row, column) in enumerate(zip(rows, columns, strict=True)):
+        if row != column:
+            remedy = (
+                "; `table.loc[table.columns]` puts the rows into the order of the columns"
+                if sorted(map(str, rows)) == sorted(map(str, columns))
+                else ""
+            )
+            raise ValueError(
+                f"`{name}` must have the same labels on its rows and its columns, in the same "
+                f"order, but row {place} is {row!r} and column {place} is {column!r}{remedy}."
+            )
+    return None if _only_count(rows) else [str(each) for each in rows]
+
+
+def _only_count(labels: list[Any]) -> bool:
+    return labels == list(range(len(labels)))
+
+
 def not_a_similarity(name: str, matrix: Tensor) -> None:
     """A matrix of costs: what is cheapest by a similarity's numbers is the worst answer."""
     is_similarity = (

@@ -46,6 +46,8 @@ def fit_temperature(
     Reference:
         C. Guo et al., On Calibration of Modern Neural Networks, ICML 2017.
     """
+    if not isinstance(bounds, (tuple, list)) or len(bounds) != 2:
+        raise TypeError(f"`bounds` must be (lower, upper), but got {bounds!r}.")
     lower, upper = (_checks.positive("bounds", bound) for bound in bounds)
     if lower > upper:
         raise ValueError(f"`bounds` must be (lower, upper), but got {bounds}.")

@@ -60,10 +60,11 @@ def test_disagreement_counts_ordered_pairs_of_annotators():
         (lambda: confusion([[1, math.nan], [3, 0]]), "must be finite"),
         (lambda: confusion([[1, 2], [3, 0]], smoothing=-1), "`smoothing` must be a finite number"),
         (lambda: confusion([[1, 2], [3, 0]], kind="prob"), "`kind` must be one of"),
+        (lambda: disagreement("a", 2), "`annotations` must be class indices, but got str"),
         (lambda: disagreement([0, 1], 2), r"must have shape \(N, A\)"),
         (lambda: disagreement([[0, 5]], 2), r"must be in \[0, 2\), but got 5"),
     ],
 )
 def test_bad_input(make, message):
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises((ValueError, TypeError), match=message):
         make()

@@ -65,6 +65,7 @@ def test_a_csv_file_says_the_same(tmp_path):
         (lambda: graph([("a", "b", float("nan"))]), "edge 1 has nan"),
         (lambda: graph([("a",)]), r"but edge 1 is \('a',\)"),
         (lambda: graph(["ab"]), "but edge 1 is 'ab'"),
+        (lambda: graph([1, 2]), "but edge 1 is 1"),
         (lambda: graph([("rose", "b")], classes=["rosse"]), r"did you mean 'rose'\?"),
         (lambda: graph([("a", "b")], classes=["a", "a"]), "'a' stands there twice"),
     ],
@@ -79,3 +80,14 @@ def test_a_header_that_was_not_announced_is_pointed_out(tmp_path):
     path.write_text("from,to,length\na,b,1\n")
     with pytest.raises(ValueError, match=r"edge 1 has 'length'; if the first line names"):
         graph(path)
+
+
+def test_a_graph_of_networkx_is_asked_for_its_edges():
+    class Graph:  # as much of networkx's as counts here
+        edges = ()
+
+        def __iter__(self):
+            return iter([1, 2])
+
+    with pytest.raises(TypeError, match=r"got a Graph; .* pass `graph\.edges\(data='weight', def"):
+        graph(Graph())

@@ -85,3 +85,7 @@ def test_kind_probability():
         matrix(S, kind="probability")
     with pytest.raises(ValueError, match="`kind` must be one of 'similarity', 'probability'"):
         matrix(S, kind="distance")
+
+
+def test_a_sparse_tensor_is_a_matrix():
+    assert matrix(torch.tensor(S).to_sparse()) == matrix(torch.tensor(S))

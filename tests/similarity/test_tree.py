@@ -1,3 +1,5 @@
+import pathlib
+
 import pytest
 import torch
 from hypothesis import given
@@ -210,3 +212,25 @@ def test_one_superclass_is_a_level_all_the_same():
     tree = Tree.from_superclasses(["a", "b"], ["x", "x"])
     assert metrics.superclass_accuracy([0], [1], tree) == 1
     assert metrics.superclass_accuracy([0], [1], ["x", "x"]) == 1
+
+
+def test_paths_of_the_operating_system():
+    tree = Tree.from_paths(PATHS)
+    assert Tree.from_paths([pathlib.PurePosixPath(path) for path in PATHS]) == tree
+    assert Tree.from_paths(pathlib.PurePath(path) for path in PATHS) == tree
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Tree.from_paths(pathlib.PurePath("a/b")), "`paths` must be a list of paths, but"),
+        (lambda: Tree.from_paths(5), "`paths` must be a list of paths, but got 5"),
+        (lambda: Tree.from_paths([5]), "`paths` must hold text or names in a row, but got 5"),
+        (lambda: Tree.from_parents(5), "`parents` must be a dict or pairs, but got 5"),
+        (lambda: Tree.from_parents(["robin"]), "a node and its parent each, but got 'robin'"),
+        (lambda: Tree.from_parents([("a", "b", "c")]), r"each, but got \('a', 'b', 'c'\)"),
+    ],
+)
+def test_what_is_no_list_of_paths_or_pairs(make, message):
+    with pytest.raises(TypeError, match=message):
+        make()

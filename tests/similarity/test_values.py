@@ -77,3 +77,21 @@ def test_keeps_a_number_a_class():
 def test_bad_input(at, scale, message):
     with pytest.raises((ValueError, TypeError), match=message):
         values(at, scale)
+
+
+def test_a_time_zone_moves_the_clock_and_warns_of_nothing():
+    east = datetime.timezone(datetime.timedelta(hours=12))
+    at = [datetime.datetime(2024, 1, 1, 12, tzinfo=east), datetime.datetime(2024, 1, 2, 12)]
+    aware = [at[0], at[1].replace(tzinfo=datetime.UTC)]
+    naive = [datetime.datetime(2024, 1, 1), datetime.datetime(2024, 1, 2, 12)]
+    assert values(aware, 2) == values(naive, 2)
+    with pytest.raises(ValueError, match="must all have a time zone or none, but that of class 1"):
+        values(at, 2)
+
+
+def test_columns_of_pandas_with_dates():
+    pandas = pytest.importorskip("pandas")
+    naive = pandas.Series(pandas.to_datetime(["2024-01-01", "2024-01-03"]))
+    expected = values([0.0, 2.0], 2).to_dense()
+    for dates in (naive, naive.dt.tz_localize("UTC"), naive.astype(object), naive.dt.date):
+        torch.testing.assert_close(values(dates, 2).to_dense(), expected)

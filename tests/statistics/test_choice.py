@@ -171,3 +171,18 @@ def test_bad_input_is_refused():
         choose_on_validation(([1], [1, 2]), {}, higher_is_better=True)
     with pytest.raises(ValueError, match=r"`treatments\['a'\]\[0.5\]` must be finite"):
         choose_on_validation(good, {"a": {0.5: ([1, np.nan], [1, 2])}}, higher_is_better=True)
+
+
+@pytest.mark.parametrize(
+    ("baseline", "treatments", "message"),
+    [
+        (5, {}, r"`baseline` must be \(validation values, test values\), but got 5"),
+        (([1.0], [1.0], [1.0]), {}, r"`baseline` must be \(validation values, test values\)"),
+        (([1.0], [1.0]), 5, "`treatments` must be a dict, but got int"),
+        (([1.0], [1.0]), {"a": 5}, r"`treatments\['a'\]` must be a dict, but got int"),
+        (([1.0], [1.0]), {"a": {1: 5}}, r"`treatments\['a'\]\[1\]` must be \(validation values"),
+    ],
+)
+def test_what_is_no_pair_of_values(baseline, treatments, message):
+    with pytest.raises(TypeError, match=message):
+        choose_on_validation(baseline, treatments, higher_is_better=True)

@@ -174,3 +174,11 @@ def test_a_remembered_p_is_that_of_its_own_ranks():
         assert p_value(np.array([-1.0, 2, 3, 4, 5, 6])) == loop_p([-1, 2, 3, 4, 5, 6])
         assert p_value(np.array([1.0, 1, 3, 4, 5, 6])) == loop_p([1, 1, 3, 4, 5, 6])
         assert p_value(np.array([6.0, 5, 4, 3, 2, 1])) == loop_p([6, 5, 4, 3, 2, 1])
+
+
+def test_a_tensor_that_carries_gradients_is_its_values():
+    import torch
+
+    values = torch.tensor([7.4, 7.3, 7.5], dtype=torch.float64, requires_grad=True)
+    found = paired_comparison(values, [7.0, 7.1, 7.2], higher_is_better=False)
+    assert found == paired_comparison([7.4, 7.3, 7.5], [7.0, 7.1, 7.2], higher_is_better=False)

@@ -245,6 +245,7 @@ def as_cost(cost: Any, like: Tensor, positions: Any = None) -> Cost:
         return SimilarityCost(cost)
     matrix = _checks.float_tensor("cost", cost).detach()
     _checks.square("cost", matrix)
+    _checks.labels_of_both_sides("cost", cost)
     _checks.class_counts_agree("cost", len(matrix), "probabilities", num_classes)
     _checks.finite("cost", matrix)
     _checks.not_a_similarity("cost", matrix)

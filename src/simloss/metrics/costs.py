@@ -42,6 +42,7 @@ def _costs(answers: Tensor, truth: Tensor, cost: Any) -> Tensor:
         return 1 - _similarities(answers, truth, cost)
     matrix = _checks.float_tensor("cost", cost).detach().to(answers.device)
     _checks.square("cost", matrix)
+    _checks.labels_of_both_sides("cost", cost)
     _checks.finite("cost", matrix)
     _checks.not_a_similarity("cost", matrix)
     for name, indices in (("answers", answers), ("truth", truth)):

@@ -35,7 +35,7 @@ def confusion(
         counts: (C, C), at least 0. For several annotators, :func:`disagreement` counts them.
         kind: "similarity" or "probability".
         smoothing: a, at least 0. With few counts it keeps a pair never seen from being impossible.
-        names: one name a class.
+        names: one name a class; of a table of pandas, its labels if not given.
 
     Example:
         >>> counts = [[80, 20, 0], [10, 90, 0], [0, 0, 50]]
@@ -52,10 +52,11 @@ def confusion(
     """
     tensor = _checks.float_tensor("counts", counts).detach().double()
     _checks.square("counts", tensor)
+    labels = _checks.labels_of_both_sides("counts", counts)
     _checks.not_negative("counts", tensor)
     _checks.choice("kind", kind, ("similarity", "probability"))
     smoothing = _checks.at_least_zero("smoothing", smoothing)
-    names = _checks.class_names(names, tensor.shape[0])
+    names = _checks.class_names(labels if names is None else names, tensor.shape[0])
     tensor = tensor + smoothing
     rows = tensor.sum(1, keepdim=True)  # (C, 1)
     _refuse(rows.squeeze(1) == 0, "was never seen")
@@ -91,7 +92,7 @@ def disagreement(annotations: Any, num_classes: int) -> Tensor:
                 [2., 2.]], dtype=torch.float64)
     """
     num_classes = _checks.class_count("num_classes", num_classes)
-    table = torch.as_tensor(annotations)
+    table = _checks.index_tensor("annotations", annotations)
     if table.ndim != 2:
         raise ValueError(
             f"`annotations` must have shape (N, A), one row an example, "

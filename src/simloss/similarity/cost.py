@@ -22,7 +22,7 @@ def cost(
     Args:
         matrix: (C, C), 0 on the diagonal, at least 0 elsewhere; infinity is a similarity of 0.
         temperature: the cost at which the similarity has fallen to 1/e.
-        names: one name a class.
+        names: one name a class; of a table of pandas, its labels if not given.
 
     Example:
         >>> cost([[0, 5], [1, 0]], temperature=2, names=["ill", "healthy"]).to_dense()
@@ -31,8 +31,9 @@ def cost(
     """
     costs = _checks.float_tensor("cost", matrix)
     _checks.square("cost", costs)
+    labels = _checks.labels_of_both_sides("cost", matrix)
     _checks.cost_values(costs)
     temperature = _checks.positive("temperature", temperature)
-    names = _checks.class_names(names, costs.shape[0])
+    names = _checks.class_names(labels if names is None else names, costs.shape[0])
     similarity = (-costs.detach() / temperature).exp()
     return DenseSimilarity(costs.shape[0], {"matrix": similarity}, names=names)

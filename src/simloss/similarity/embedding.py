@@ -68,7 +68,7 @@ def embedding(
         vectors: (C, D), any length but zero.
         lower_bound: l in [0, 1); what is less similar counts as not similar at all.
         kernel: "cosine" or "angle".
-        names: one name a class.
+        names: one name a class; of a table of pandas, its index if not given.
         temperature: of the angle kernel, in radians; the larger, the more alike.
 
     Example:
@@ -81,7 +81,8 @@ def embedding(
     lower_bound = _checks.fraction("lower_bound", lower_bound)
     kernel = _checks.choice("kernel", kernel, KERNELS)
     temperature = _checks.positive("temperature", temperature)
-    names = _checks.class_names(names, tensor.shape[0])
+    labels = _checks.row_labels(vectors)
+    names = _checks.class_names(labels if names is None else names, tensor.shape[0])
     # First by the largest entry: the squares of very long or short vectors over- or underflow.
     wide = tensor.detach().double()
     wide = wide / wide.abs().amax(1, keepdim=True)

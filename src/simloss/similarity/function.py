@@ -51,6 +51,11 @@ def function(
     lower_bound = _checks.fraction("lower_bound", lower_bound)
     if not callable(sim):
         raise TypeError(f"`sim` must be a function of two classes, but got {type(sim).__name__}.")
+    if hasattr(classes, "columns"):  # of pandas or polars: it goes through its headings
+        raise TypeError(
+            "`classes` must be one object a class, but got a table; pass its rows, "
+            "`table.to_numpy()`, and their names as `names`."
+        )
     objects = classes if isinstance(classes, np.ndarray) else list(classes)
     _checks.not_empty("classes", objects)
     count = len(objects)

@@ -47,6 +47,12 @@ def graph(
     """
     temperature = _checks.positive("temperature", temperature)
     source = "`edges`"
+    if hasattr(edges, "edges"):
+        raise TypeError(
+            f"`edges` must be pairs of nodes, perhaps with a length, but got a "
+            f"{type(edges).__name__}; of a networkx graph, pass "
+            f"`graph.edges(data='weight', default=1)`."
+        )
     if isinstance(edges, (str, PathLike)):
         source = str(edges)
         lines = read_lines(edges)
@@ -70,7 +76,7 @@ def graph(
 def _lengths(edges: Iterable[Sequence[Any]], source: str) -> Edges:
     lengths: Edges = {}
     for number, edge in enumerate(edges, 1):
-        if isinstance(edge, str) or len(edge) not in (2, 3):
+        if isinstance(edge, str) or not hasattr(edge, "__len__") or len(edge) not in (2, 3):
             raise ValueError(
                 f"{source} must hold two nodes and perhaps a length each, but edge {number} is "
                 f"{edge!r}."

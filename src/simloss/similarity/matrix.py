@@ -57,6 +57,9 @@ def matrix(
     classes are interchangeable. Of kind "probability" the rows sum to 1, as forward correction of
     noisy labels wants them. It need not be symmetric.
 
+    A table of pandas must have the same labels on its rows and columns, and without `names` they
+    are the names of the classes.
+
     A tensor that requires gradients is kept as it is, so that S can be learned; others are copied.
 
     Example:
@@ -65,9 +68,10 @@ def matrix(
     """
     tensor = _checks.float_tensor("similarity", values)
     _checks.square("similarity", tensor)
+    labels = _checks.labels_of_both_sides("similarity", values)
     _checks.choice("kind", kind, ("similarity", "probability"))
     _checks.similarity_values(tensor, kind)
-    names = _checks.class_names(names, tensor.shape[0])
+    names = _checks.class_names(labels if names is None else names, tensor.shape[0])
     if not tensor.requires_grad:
         tensor = tensor.clamp(max=1)  # a copy; cosines may be above by a rounding
     return DenseSimilarity(tensor.shape[0], {"matrix": tensor}, names=names, kind=kind)
@@ -82,5 +86,7 @@ def as_similarity(value: Any) -> Similarity:
         return value
     tensor = _checks.float_tensor("similarity", value)
     _checks.square("similarity", tensor)
+    labels = _checks.labels_of_both_sides("similarity", value)
     _checks.similarity_values(tensor, "similarity")
-    return DenseSimilarity(tensor.shape[0], {"matrix": tensor})
+    names = _checks.class_names(labels, tensor.shape[0])
+    return DenseSimilarity(tensor.shape[0], {"matrix": tensor}, names=names)

@@ -94,7 +94,9 @@ class Tree:
         *,
         classes: Sequence[str] | None = None,
     ) -> "Tree":
-        """From child -> parent, a dict or pairs. A node that is nobody's parent is a class.
+        """From child -> parent: a dict, pairs, or a column of pandas with the child as its index.
+
+        A node that is nobody's parent is a class.
 
         Several nodes without a parent get a common one, called "root".
 
@@ -109,12 +111,14 @@ class Tree:
     @classmethod
     def from_paths(
         cls,
-        paths: Sequence[str | Sequence[str]],
+        paths: Iterable[str | PathLike[str] | Sequence[str]],
         *,
         separator: str = "/",
         classes: Sequence[str] | None = None,
     ) -> "Tree":
         """From one path a class, "animal/bird/robin" or ("animal", "bird", "robin").
+
+        A :class:`pathlib.Path` will do as well: the folder of each class.
 
         Equal names in different places are different nodes; only the classes must differ.
 

@@ -6,6 +6,7 @@ may stand in several places.
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from os import PathLike
+from pathlib import PurePath
 from typing import Any
 
 from .csv_lines import equally_long, read_lines
@@ -94,16 +95,30 @@ def _split(path: str, separator: str) -> Path:
     return names
 
 
+def _path(given: Any, separator: str) -> Path:
+    """The names from the root down: of text, of a path of the operating system, or of a tuple."""
+    if isinstance(given, PathLike):
+        return _split(PurePath(given).as_posix(), "/")
+    if isinstance(given, str):
+        return _split(given, separator)
+    if not isinstance(given, Iterable):
+        raise TypeError(f"`paths` must hold text or names in a row, but got {given!r}.")
+    return tuple(map(str, given))
+
+
 def links_of_paths(
-    paths: Sequence[str | Sequence[str]], separator: str, *, root: bool = False
+    paths: Iterable[str | PathLike[str] | Sequence[str]], separator: str, *, root: bool = False
 ) -> tuple[dict[Hashable, Hashable], list[Hashable]]:
     """The links, and the leaves in the order of the paths; with `root`, one above all of them."""
-    if isinstance(paths, str) or not len(paths):
-        raise ValueError(f"`paths` must be a list of at least one path, but got {paths!r}.")
+    if isinstance(paths, (str, PathLike)) or not isinstance(paths, Iterable):
+        raise TypeError(f"`paths` must be a list of paths, but got {paths!r}.")
+    paths = [*paths]
+    if not paths:
+        raise ValueError("`paths` must be a list of at least one path, but it is empty.")
     leaves: list[Path] = []
     links: dict[Hashable, Hashable] = {}
     for given in paths:
-        path = _split(given, separator) if isinstance(given, str) else tuple(map(str, given))
+        path = _path(given, separator)
         if not path:
             raise ValueError("`paths` must hold at least one name each, but one is empty.")
         leaves.append(path)
@@ -124,9 +139,8 @@ def links_of_parents(
 ) -> dict[Hashable, Hashable]:
     """The links, every node known and none its own ancestor."""
     links: dict[Hashable, Hashable] = {}
-    for child, given in parents.items() if isinstance(parents, Mapping) else parents:
-        # An empty cell of a data frame is NaN, which is not itself.
-        parent = None if given is None or given != given or given == "" else given
+    for child, given in _pairs(parents):
+        parent = None if _is_none(given) else given
         if links.get(child, parent) != parent:
             raise ValueError(
                 f"`parents` must give each node one parent, "
@@ -140,6 +154,24 @@ def links_of_parents(
             links[parent] = None
     _refuse_cycle(links)
     return _with_one_root(links, None)
+
+
+def _pairs(parents: Any) -> Iterator[tuple[Any, Any]]:
+    """Child and parent; of a column of pandas, the child is in its index."""
+    is_column = hasattr(parents, "items") and getattr(parents, "ndim", None) == 1
+    if isinstance(parents, Mapping) or is_column:
+        parents = parents.items()
+    if not isinstance(parents, Iterable) or isinstance(parents, str):
+        raise TypeError(f"`parents` must be a dict or pairs, but got {parents!r}.")
+    for pair in parents:
+        if isinstance(pair, str) or not hasattr(pair, "__len__") or len(pair) != 2:
+            raise TypeError(f"`parents` must be a node and its parent each, but got {pair!r}.")
+        yield pair
+
+
+def _is_none(parent: Any) -> bool:
+    """Nothing, or what stands in an empty cell of a table: NaN is not itself, NA not even that."""
+    return parent is None or type(parent).__name__ == "NAType" or parent != parent or parent == ""
 
 
 def _refuse_cycle(links: dict[Hashable, Hashable]) -> None:

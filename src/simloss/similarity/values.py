@@ -1,7 +1,7 @@
 """Classes at positions: ages that are bins, years, prices, dates."""
 
 import datetime
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -51,13 +51,28 @@ def values(positions: Any, scale: float, *, names: Sequence[str] | None = None) 
     return ValueSimilarity(position.numel(), tensors, names=names)
 
 
+def _by_one_clock(dates: list[Any]) -> list[Any]:
+    """The same moments by the clock of UTC, for numpy knows no time zones."""
+    zoned = [getattr(date, "tzinfo", None) is not None for date in dates]
+    if any(zoned) and not all(zoned):
+        raise ValueError(
+            f"`positions` must all have a time zone or none, but that of class "
+            f"{zoned.index(False)} has none."
+        )
+    if not any(zoned):
+        return dates
+    return [date.astimezone(datetime.UTC).replace(tzinfo=None) for date in dates]
+
+
 def _positions(positions: Any) -> Tensor:
-    if not hasattr(positions, "dtype"):
+    is_list = isinstance(positions, Iterable) and not hasattr(positions, "dtype")
+    if is_list or getattr(getattr(positions, "dtype", None), "kind", "") == "O":
         positions = list(positions)
         if positions and isinstance(positions[0], (datetime.date, np.datetime64)):
-            positions = np.asarray(positions, dtype="datetime64[us]")
+            positions = np.asarray(_by_one_clock(positions), dtype="datetime64[us]")
     if getattr(getattr(positions, "dtype", None), "kind", "") == "M":
-        dates = np.asarray(positions).astype("datetime64[us]")
+        # Asked for a dtype, pandas gives times with a zone as those of UTC.
+        dates = np.asarray(positions, dtype="datetime64[us]")
         if np.isnat(dates).any():
             place = int(np.isnat(dates).argmax())
             raise ValueError(f"`positions` must be known, but that of class {place} is no date.")

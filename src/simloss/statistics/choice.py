@@ -75,6 +75,7 @@ def choose_on_validation(
         >>> found.parameter, found.comparison.p_value, found.comparison.mark
         (0.8, 0.03125, '+')
     """
+    _refuse_other_than_dict("treatments", treatments)
     by_higher = higher_is_better if chosen_by_higher is None else chosen_by_higher
     known = _checked("baseline", baseline, None)
     choices = {
@@ -88,6 +89,7 @@ def choose_on_validation(
 def _choice(
     name: str, baseline: Runs, parameters: Mapping[Any, Any], higher: bool, by_higher: bool
 ) -> Choice:
+    _refuse_other_than_dict(f"treatments[{name!r}]", parameters)
     if not parameters:
         raise ValueError(f"`treatments` must hold a parameter each, but {name!r} has none.")
     tried = {
@@ -106,7 +108,14 @@ def _choice(
     )
 
 
+def _refuse_other_than_dict(name: str, given: Any) -> None:
+    if not isinstance(given, Mapping):
+        raise TypeError(f"`{name}` must be a dict, but got {type(given).__name__}.")
+
+
 def _checked(name: str, runs: Any, count: int | None) -> Runs:
+    if not hasattr(runs, "__len__") or len(runs) != 2:
+        raise TypeError(f"`{name}` must be (validation values, test values), but got {runs!r}.")
     validation, test = (values(name, part) for part in runs)
     if len(validation) != len(test) or count not in (None, len(test)):
         raise ValueError(

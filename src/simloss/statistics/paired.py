@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from torch import Tensor
 
 from .. import _checks
 from .signed_rank import Array, p_value, rank_biserial, steps
@@ -135,9 +136,11 @@ def paired_values(baseline: Any, treatment: Any) -> tuple[Array, Array]:
 
 def values(name: str, given: Any) -> Array:
     """One finite value a run, (n)."""
+    if isinstance(given, Tensor):
+        given = given.detach().cpu().double()
     try:
         array = np.asarray(given, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, RuntimeError):
         raise TypeError(f"`{name}` must be one number a run, but got {given!r}.") from None
     if array.ndim != 1 or not len(array):
         raise ValueError(

@@ -99,13 +99,18 @@ def test_a_line_a_treatment_with_marks_for_the_chosen():
     assert {line[-1] for line in lines} == {"0.500"}
 
 
-def test_a_run_under_way_is_shown_on_the_seeds_all_treatments_have():
+def test_a_run_under_way_has_differences_of_paired_seeds():
     config, records = made_run(losses=("proper",), values=(0.3, 0.8))
     begun = [each for each in records if each["seed"] < 2]
     more = [each for each in records if each["seed"] == 2][:1]  # cross entropy's alone
-    now, then = (results_table(verdict(x, config), every=True) for x in (begun, [*begun, *more]))
-    assert now == then
-    assert {line[2] for line in cells(now)[2:]} == {"2"}
+    tables = [results_table(verdict(x, config), every=True) for x in (begun, [*begun, *more])]
+    now, then = ([cells(each)[i] for i in (2, 3, 4)] for each in tables)
+    assert [line[2] for line in now] == ["2", "2", "2"]
+    assert [line[2] for line in then] == ["3", "2", "2"]
+    error = [[float(line[3].split(" ±")[0]) for line in each] for each in (now, then)]
+    assert error[0][0] != error[1][0]
+    for before, after in zip(error[0][1:], error[1][1:], strict=True):
+        assert after - error[1][0] == pytest.approx(before - error[0][0], abs=0.011)
 
 
 def test_what_counts_as_similarity():

@@ -5,6 +5,7 @@ import pytest
 
 from report import made_up
 from simloss import data
+from simloss.experiment.treatment import Treatment
 from simloss.report import verdict
 from simloss.report.words import _UNITS
 
@@ -41,7 +42,7 @@ def test_no_effect_is_said_and_cross_entropy_wins():
     assert not found.helps
     assert found.sentence.startswith("Similarity does not help here: the mean error is")
     assert "no clear difference (p = " in found.sentence
-    assert found.sentence.endswith(", the best here.")
+    assert found.sentence.endswith(", which we would use.")  # by luck others are lower on test
     assert found.recommendation.row.is_baseline
     assert found.recommendation.rule == "median"
     assert str(found.recommendation) == "cross entropy, answered by the median"
@@ -288,3 +289,47 @@ def test_a_decision_that_is_worse_on_test_is_not_recommended_from_few_runs():
     best = verdict(records, config).recommendation
     assert best.row.is_baseline
     assert best.rule == "argmax"
+
+
+def test_the_best_decision_is_praised_at_its_own_place():
+    config = made_up.config(losses=("simloss",), values=(0.5,), rules=("argmax", "median", "mean"))
+
+    def truth(arm, rule, metric):
+        return {"argmax": 1.6, "median": 1.4, "mean": 1.5}[rule] + 0.3 * (arm.loss == "simloss")
+
+    found = verdict(made_up.records(config, truth, noise=0.01), config)
+    assert "the median instead lowers cross entropy's own to 1.4" in found.sentence
+    praised = found.sentence.split(", the best here")[0]
+    assert "median" in praised
+    assert "mean instead" not in praised
+
+
+def test_a_tendency_is_about_what_we_would_use():
+    config = made_up.config(seeds=2, losses=("simloss", "proper"), values=(0.5,))
+    records = made_up.records(config, lambda arm, rule, metric: 1.6, noise=0.0)
+    for record in records:
+        shift = {"simloss": (-0.2, 0.3), "proper": (-0.1, -0.4)}.get(record["treatment"]["loss"])
+        for part, by in zip(("validation", "test"), shift or (0, 0), strict=True):
+            record["metrics"][part]["argmax"]["mae"] += by
+    found = verdict(records, config)
+    assert found.recommendation.row.label == "proper SimLoss, r = 0.5"
+    assert "similarity (proper SimLoss, r = 0.5) lowers" in found.sentence
+
+
+def test_what_does_not_move_is_left_where_it_is():
+    config = made_up.config(seeds=2, losses=("simloss",), values=(0.5,))
+    found = verdict(made_up.records(config, lambda *_: 1.5, noise=0.0, luck=0.0), config)
+    assert "leaves the mean error at 1.50" in found.sentence
+    assert "leaves cross entropy's own at 1.50" in found.sentence
+
+
+def test_a_winner_without_similarity_is_named():
+    config = made_up.config(losses=("simloss",), values=(0.5,))
+    config = replace(config, treatments=(*config.treatments, Treatment("corn")))
+
+    def truth(arm, rule, metric):
+        return 1.6 - {"simloss": 0.2, "corn": 0.6}.get(arm.loss, 0.0)
+
+    found = verdict(made_up.records(config, truth, noise=0.01), config)
+    assert found.recommendation.row.label == "CORN"
+    assert "CORN" in found.sentence

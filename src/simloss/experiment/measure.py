@@ -96,7 +96,7 @@ def output_summary(
 
     Returns:
         counts (C): examples of each true class; mean_output (C, C): the mean output distribution
-        by true class; confusion_RULE (C, C): answers by true class; calibration (2, 15) bins of
+        by true class; confusion_RULE (C, C): answers by true class; calibration (3, 15) bins of
         the top probability: examples, right answers at argmax, and sum of probabilities.
     """
     counts = torch.bincount(truth, minlength=num_classes)

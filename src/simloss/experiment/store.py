@@ -107,7 +107,7 @@ class RunFolder:
             yield record
 
     def records(self, *, without: tuple[str, ...] = ()) -> list[dict[str, Any]]:
-        """Every complete record, one a cell: the last that was done, else the last that failed.
+        """Every complete record, one a cell: the first that was done, else the last that failed.
 
         `without` names keys to leave out: of many records, "history" is most of the memory.
         """

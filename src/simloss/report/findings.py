@@ -106,6 +106,28 @@ def score(results: Results, row: Row, rule: str) -> float:
     return mean if results.metric.higher_is_better else -mean
 
 
+def means(results: Results, finding: Finding) -> tuple[float, float]:
+    """Cross entropy's number on test data and the finding's, under the same decision.
+
+    For cross entropy itself: its own at argmax, and under this decision.
+    """
+    assert results.baseline is not None
+    name = results.metric.name
+    before = results.rules[0] if finding.row.is_baseline else finding.rule
+    return (
+        results.baseline.mean("test", before, name),
+        finding.row.mean("test", finding.rule, name),
+    )
+
+
+def is_ahead(results: Results, finding: Finding) -> bool:
+    """Whether its mean on test data is better than what it is compared with."""
+    if finding.comparison is None:
+        return False
+    before, after = means(results, finding)
+    return after > before if results.metric.higher_is_better else after < before
+
+
 def _seeds(results: Results, row: Row, rule: str) -> set[int]:
     """The seeds with a number on validation and on test data."""
     name = results.metric.name

@@ -28,7 +28,7 @@ def intervals(baseline: BySeed | None, rows: list[BySeed]) -> list[Interval]:
         places = [i for i, sample in enumerate(samples) if len(sample) == size]
         lows, highs = _of_means(np.array([samples[i] for i in places]))
         for i, low, high in zip(places, lows, highs, strict=True):
-            start = _mean(baseline, rows[i])
+            start = _start(baseline, rows[i])
             found[i] = (start + float(low), start + float(high))
     return found
 
@@ -39,12 +39,11 @@ def _differences(baseline: BySeed | None, row: BySeed) -> list[float]:
     return [row[seed] - baseline[seed] for seed in sorted(row.keys() & baseline.keys())]
 
 
-def _mean(baseline: BySeed | None, row: BySeed) -> float:
-    """The mean of the baseline over the seeds it shares with the row."""
+def _start(baseline: BySeed | None, row: BySeed) -> float:
+    """Where the differences are counted from: the mean of the baseline."""
     if baseline is None or row is baseline:
         return 0.0
-    shared = [baseline[seed] for seed in row.keys() & baseline.keys()]
-    return math.fsum(shared) / len(shared)
+    return math.fsum(baseline.values()) / len(baseline)
 
 
 def _of_means(samples: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from .. import metrics
-from .findings import Finding
-from .words import change
+from .findings import Finding, means
+from .words import change, p_number
 
 if TYPE_CHECKING:
     from .verdict import Verdict
@@ -49,9 +49,8 @@ def _line(verdict: "Verdict", finding: Finding) -> OverviewLine:
     )
     changed, p = "", ""
     if finding.comparison:
-        each = finding.comparison
-        changed = change(results.metric, each.baseline, each.treatment)
-        p = f"{each.adjusted_p_value:.2g}"
+        changed = change(results.metric, *means(results, finding))
+        p = p_number(finding.comparison.adjusted_p_value)
     cells = [first, changed, *([p] if verdict.can_tell else []), *others]
     is_best = best is not None and best.row is finding.row and best.rule == finding.rule
     return OverviewLine(finding, cells, is_best)

@@ -27,12 +27,14 @@ class Row:
         cells: seed -> cell, of those that are done.
         failures: seed -> why, of those that are not.
         numbers: (part, rule, metric) -> seed -> value.
+        reference: cross entropy, if this is another treatment and any cell of that is done.
     """
 
     treatment: dict[str, Any]
     cells: dict[int, str] = field(default_factory=dict)
     failures: dict[int, str] = field(default_factory=dict)
     numbers: dict[tuple[str, str, str], BySeed] = field(default_factory=dict)
+    reference: "Row | None" = field(default=None, repr=False, compare=False)
 
     @property
     def label(self) -> str:
@@ -69,9 +71,20 @@ class Row:
         return self.numbers.get((part, rule, metric), {})
 
     def mean(self, part: str, rule: str, metric: str) -> float:
-        """Over the seeds; NaN where there are none."""
-        values = self.by_seed(part, rule, metric).values()
-        return math.fsum(values) / len(values) if values else math.nan
+        """Over the seeds of cross entropy, so that means can be compared; NaN where there are none.
+
+        Where it lacks some of them, cross entropy's mean and the mean difference on those that both
+        have: seeds differ by more than treatments, and one that failed on the hard ones must not
+        look the better for it.
+        """
+        values = self.by_seed(part, rule, metric)
+        base = self.reference.by_seed(part, rule, metric) if self.reference else {}
+        shared = values.keys() & base.keys()
+        if not shared:
+            return _mean(values.values())
+        if len(shared) == len(base):
+            return _mean(values[seed] for seed in shared)
+        return _mean(base.values()) + _mean(values[seed] - base[seed] for seed in shared)
 
     def add(self, record: Record) -> None:
         """Take up one cell."""
@@ -110,7 +123,10 @@ class Results:
         for record in records:
             key = _key(record["treatment"])
             rows.setdefault(key, Row(dict(record["treatment"]))).add(record)
-        return cls(config, tuple(rows.values()), unit)
+        made = cls(config, tuple(rows.values()), unit)
+        for row in made.rows:
+            row.reference = None if row.is_baseline else made.baseline
+        return made
 
     @property
     def metric(self) -> Metric:
@@ -157,6 +173,11 @@ class Results:
             if not row.is_baseline:
                 found.setdefault(row.family, []).append(row)
         return found
+
+
+def _mean(values: Iterable[float]) -> float:
+    known = list(values)
+    return math.fsum(known) / len(known) if known else math.nan
 
 
 def _key(treatment: dict[str, Any]) -> str:

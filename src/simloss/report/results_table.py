@@ -1,7 +1,7 @@
 """A run in one table: a line a family or a treatment, all decisions side by side."""
 
 import math
-from dataclasses import replace
+from statistics import stdev
 
 from .. import metrics
 from ..metrics import Metric
@@ -46,25 +46,7 @@ def _treatments(verdict: Verdict) -> list[Chosen]:
     judged = {(each.row.label, each.rule): each.comparison for each in verdict.findings}
     return [
         {rule: Finding(row, rule, judged.get((row.label, rule))) for rule in results.rules}
-        for row in _on_shared_seeds(results.done)
-    ]
-
-
-def _on_shared_seeds(rows: list[Row]) -> list[Row]:
-    """Of a run under way only the seeds that every treatment has, so that lines can be compared."""
-    shared = set.intersection(*(set(row.cells) for row in rows))
-    if not shared:
-        return rows
-    return [
-        replace(
-            row,
-            cells={seed: row.cells[seed] for seed in shared},
-            numbers={
-                key: {seed: value for seed, value in values.items() if seed in shared}
-                for key, values in row.numbers.items()
-            },
-        )
-        for row in rows
+        for row in results.done
     ]
 
 
@@ -118,7 +100,7 @@ def _value(verdict: Verdict, finding: Finding | None, metric: Metric) -> str:
         return "–"
     results, best = verdict.results, verdict.recommendation
     by_seed = list(finding.row.by_seed("test", finding.rule, metric.name).values())
-    mean = math.fsum(by_seed) / len(by_seed) if by_seed else math.nan
+    mean = finding.row.mean("test", finding.rule, metric.name)
     text = _shown(metric, mean)
     if metric.name != results.metric.name:
         return text
@@ -136,8 +118,7 @@ def _mark(finding: Finding) -> str:
 
 
 def _spread(metric: Metric, values: list[float], mean: float) -> str:
-    squares = math.fsum((value - mean) ** 2 for value in values)
-    spread = math.sqrt(squares / (len(values) - 1))
+    spread = stdev(values)
     return metric.format(spread) if metric.percent else f"{spread:.{_digits(mean)}f}"
 
 

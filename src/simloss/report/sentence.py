@@ -3,7 +3,7 @@
 import math
 from typing import TYPE_CHECKING
 
-from .findings import Finding, score
+from .findings import Finding, is_ahead, means, score
 from .results import Results, Row
 from .words import answered_by, change, listed, noun, numbers, p_text, runs, unit
 
@@ -26,54 +26,66 @@ def sentence(
     if results.baseline is None:
         return "Cross entropy has not finished a run, so there is nothing to compare with."
     rivals = [each for each in found if not each.row.is_baseline and each.comparison]
+    if not rivals and len(results.done) > 1:
+        return "No other treatment has a run in common with cross entropy, to be compared with it."
     if not rivals:
         return _alone(results, results.baseline)
-    text = _similarity(results, rivals, can_tell)
-    text += _decisions(results, found, can_tell)
-    text += _best(results, rivals, recommendation, can_tell)
+    named = _named(results, rivals, can_tell)
+    text = _similarity(results, named, can_tell)
+    text += _decisions(results, found, recommendation, can_tell)
+    text += _best(results, named, recommendation)
     if not can_tell:
-        count = max(each.comparison.runs for each in rivals if each.comparison)
+        count = named.comparison.runs if named.comparison else 0
         return f"A tendency only, from {runs(count)}: {text}."
     return text[0].upper() + text[1:] + "."
 
 
-def _similarity(results: Results, rivals: list[Finding], can_tell: bool) -> str:
-    """The first clause: similarity against cross entropy under the same decision."""
-    with_similarity = [each for each in rivals if each.row.uses_similarity]
-    name = "similarity" if with_similarity else "another loss"
-    pool = with_similarity or rivals
+def _named(results: Results, rivals: list[Finding], can_tell: bool) -> Finding:
+    """The finding that the first clause is about: one that helps, under the first rule if any."""
+    pool = [each for each in rivals if each.row.uses_similarity] or rivals
     for rule in results.rules:
         under = [each for each in pool if each.rule == rule]
         helping = [each for each in under if each.is_better]
-        if helping or (under and not can_tell):
-            best = max(helping or under, key=lambda each: score(results, each.row, rule))
-            return _moves(results, name, best, can_tell)
+        if not can_tell:
+            helping = [each for each in under if is_ahead(results, each)] or under
+        if helping:
+            return max(helping, key=lambda each: score(results, each.row, rule))
     under = [each for each in pool if each.rule == results.rules[0]] or pool
-    best = max(under, key=lambda each: score(results, each.row, each.rule))
-    return f"{name} does not help here: {_no_difference(results, best)}"
+    most = max(each.comparison.runs for each in under if each.comparison)
+    told = [each for each in under if each.comparison and each.comparison.runs == most]
+    return max(told, key=lambda each: score(results, each.row, each.rule))
+
+
+def _similarity(results: Results, finding: Finding, can_tell: bool) -> str:
+    """The first clause: similarity against cross entropy under the same decision."""
+    name = "similarity" if finding.row.uses_similarity else "another loss"
+    if can_tell and not finding.is_better:
+        return f"{name} does not help here: {_no_difference(results, finding)}"
+    return _moves(results, name, finding, can_tell)
 
 
 def _moves(results: Results, name: str, finding: Finding, can_tell: bool) -> str:
     """The clause "similarity (SimLoss) lowers the mean error from 7.39 to 7.01 years (...)"."""
     comparison = finding.comparison
     assert comparison is not None
-    before, after = numbers(results.metric, comparison.baseline, comparison.treatment)
-    facts = [change(results.metric, comparison.baseline, comparison.treatment)]
+    before, after = means(results, finding)
+    facts = [change(results.metric, before, after)]
     if can_tell:
         facts += [p_text(comparison.adjusted_p_value), runs(comparison.runs)]
     where = "" if finding.rule == results.rules[0] else _under(finding.rule)
-    verb = _verb(comparison.difference)
-    unit_text = _unit(results)
-    return (
-        f"{name} ({finding.row.label}) {verb} {noun(results.metric)} from {before} to {after}"
-        f"{unit_text} ({', '.join(facts)}){where}"
+    shown = numbers(results.metric, before, after)
+    moved = (
+        f"leaves {noun(results.metric)} at {shown[1]}"
+        if shown[0] == shown[1]
+        else f"{_verb(before, after)} {noun(results.metric)} from {shown[0]} to {shown[1]}"
     )
+    return f"{name} ({finding.row.label}) {moved}{_unit(results)} ({', '.join(facts)}){where}"
 
 
 def _no_difference(results: Results, finding: Finding) -> str:
     comparison = finding.comparison
     assert comparison is not None
-    before, after = numbers(results.metric, comparison.baseline, comparison.treatment)
+    before, after = numbers(results.metric, *means(results, finding))
     clear = "significantly worse" if finding.is_worse else "no clear difference"
     facts = f"{p_text(comparison.adjusted_p_value)}, {runs(comparison.runs)}"
     return (
@@ -82,33 +94,44 @@ def _no_difference(results: Results, finding: Finding) -> str:
     )
 
 
-def _decisions(results: Results, found: list[Finding], can_tell: bool) -> str:
+def _decisions(
+    results: Results, found: list[Finding], best: "Recommendation | None", can_tell: bool
+) -> str:
     """What another decision does to cross entropy's own answers."""
     text = ""
     for each in found:
         if not (each.row.is_baseline and each.comparison):
             continue
-        after = numbers(results.metric, each.comparison.baseline, each.comparison.treatment)[1]
-        instead = f"; answering by {answered_by(each.rule)} instead"
-        if each.is_better or each.is_worse or not can_tell:
-            text += f"{instead} {_verb(each.comparison.difference)} cross entropy's own to {after}"
+        before, after = means(results, each)
+        shown = numbers(results.metric, before, after)
+        text += f"; answering by {answered_by(each.rule)} instead "
+        if shown[0] == shown[1]:
+            text += f"leaves cross entropy's own at {shown[1]}"
+        elif each.is_better or each.is_worse or not can_tell:
+            text += f"{_verb(before, after)} cross entropy's own to {shown[1]}"
         else:
-            text += f"{instead} makes no clear difference to cross entropy's own ({after})"
+            text += f"makes no clear difference to cross entropy's own ({shown[1]})"
+        if best is not None and best.row.is_baseline and best.rule == each.rule:
+            text += _how_good(results, found, each)
     return text
 
 
-def _best(
-    results: Results, rivals: list[Finding], best: "Recommendation | None", can_tell: bool
-) -> str:
+def _how_good(results: Results, found: list[Finding], chosen: Finding) -> str:
+    """What is recommended was chosen on validation data; on test data it need not be the best."""
+    pick = max if results.metric.higher_is_better else min
+    values = [each.row.mean("test", each.rule, results.metric.name) for each in found]
+    best = pick(value for value in values if not math.isnan(value))
+    is_best = chosen.row.mean("test", chosen.rule, results.metric.name) == best
+    return ", the best here" if is_best else ", which we would use"
+
+
+def _best(results: Results, named: Finding, best: "Recommendation | None") -> str:
     """The last clause, where the best overall has not been named yet."""
-    if best is None or best.rule == results.rules[0]:
+    if best is None or best.row.is_baseline or (best.row, best.rule) == (named.row, named.rule):
         return ""
-    if best.row.is_baseline:
-        return ", the best here"
-    if can_tell and not any(each.is_better for each in rivals if each.rule == results.rules[0]):
-        return ""  # then the first clause was about the other decision already
     (value,) = numbers(results.metric, best.row.mean("test", best.rule, results.metric.name))
-    if best.row.uses_similarity:
+    first = results.rules[0]
+    if best.row.uses_similarity and named.rule == first != best.rule:
         return f"; both together reach {value} ({best.row.label})"
     return f"; {best.row.label}, answered by {answered_by(best.rule)}, reaches {value}"
 
@@ -124,8 +147,8 @@ def _alone(results: Results, row: Row) -> str:
     return f"Only {row.label} was run: {what} is {listed(parts)}{_in_unit(results)}."
 
 
-def _verb(difference: float) -> str:
-    return "lowers" if difference < 0 else "raises" if difference > 0 else "does not change"
+def _verb(before: float, after: float) -> str:
+    return "lowers" if after < before else "raises"
 
 
 def _under(rule: str) -> str:

@@ -1,7 +1,8 @@
 """The paper's table: parameters down, validation and test across, best in bold, marks."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from statistics import stdev
 
 from .. import metrics
 from ..metrics import Metric
@@ -65,7 +66,7 @@ def _table(results: Results, rule: str) -> Table:
     groups: dict[str, list[Line]] = {}
     for row in sorted(results.done, key=lambda row: not row.is_baseline):
         validation = [
-            _entry(row.by_seed("validation", rule, metric.name), is_best=row is best[i])
+            _entry(row, "validation", rule, metric, is_best=row is best[i])
             for i, metric in enumerate(columns)
         ]
         test = [_test_entry(results, row, rule, metric) for metric in columns]
@@ -84,22 +85,19 @@ def _best(results: Results, rule: str, metric: Metric) -> Row | None:
     return results.done[pick(known, key=known.__getitem__)]
 
 
-def _entry(values: BySeed, *, is_best: bool = False, mark: str = "", p: float = math.nan) -> Entry:
-    known = list(values.values())
-    mean = math.fsum(known) / len(known) if known else math.nan
-    squares = math.fsum((value - mean) ** 2 for value in known)
-    spread = math.sqrt(squares / (len(known) - 1)) if len(known) > 1 else math.nan
-    return Entry(mean, spread, mark, p, is_best)
+def _entry(row: Row, part: str, rule: str, metric: Metric, *, is_best: bool = False) -> Entry:
+    values = row.by_seed(part, rule, metric.name).values()
+    spread = stdev(values) if len(values) > 1 else math.nan
+    return Entry(row.mean(part, rule, metric.name), spread, is_best=is_best)
 
 
 def _test_entry(results: Results, row: Row, rule: str, metric: Metric) -> Entry:
-    values = row.by_seed("test", rule, metric.name)
+    entry = _entry(row, "test", rule, metric)
     if results.baseline is None or row is results.baseline:
-        return _entry(values)
-    compared = _compared(results.baseline.by_seed("test", rule, metric.name), values, metric)
-    if compared is None:
-        return _entry(values)
-    return _entry(values, mark=compared.mark, p=compared.p_value)
+        return entry
+    base, values = (each.by_seed("test", rule, metric.name) for each in (results.baseline, row))
+    compared = _compared(base, values, metric)
+    return entry if compared is None else replace(entry, mark=compared.mark, p=compared.p_value)
 
 
 def _compared(baseline: BySeed, values: BySeed, metric: Metric) -> Comparison | None:

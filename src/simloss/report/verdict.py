@@ -8,7 +8,7 @@ from functools import cached_property
 from .. import metrics
 from ..experiment.config import Config
 from ..statistics import runs_needed, significance_note
-from .findings import Finding, findings, score
+from .findings import Finding, findings, is_ahead, score
 from .results import Record, Results, Row
 from .tables import Table, tables
 from .words import answered_by, listed, numbers, runs
@@ -116,8 +116,8 @@ def verdict_of(results: Results) -> Verdict:
     from .sentence import sentence
 
     found = findings(results)
-    can_tell = _can_tell(found)
     alone = len(results.rows) == 1  # nothing to choose from
+    can_tell = _can_tell(found) and (alone or results.baseline is not None)
     recommendation = None if alone else _recommended(results, found, can_tell)
     return Verdict(
         sentence=sentence(results, found, recommendation, can_tell),
@@ -131,9 +131,14 @@ def verdict_of(results: Results) -> Verdict:
 
 
 def _compared(found: list[Finding]) -> tuple[int, int]:
-    """The runs of the comparison with the most, and the number of comparisons."""
-    made = [each.comparison for each in found if each.comparison]
-    return max((each.runs for each in made), default=0), len(made)
+    """The runs of the comparison with the most, and the number of comparisons.
+
+    Cross entropy's own answers are compared on all its runs, which says nothing about the others.
+    """
+    made = [each for each in found if each.comparison]
+    counted = [each for each in made if not each.row.is_baseline] or made
+    most = max((each.comparison.runs for each in counted if each.comparison), default=0)
+    return most, len(made)
 
 
 def _can_tell(found: list[Finding]) -> bool:
@@ -163,17 +168,8 @@ def _may_be_used(results: Results, each: Finding, can_tell: bool) -> bool:
     if each.row.is_baseline and each.rule == results.rules[0]:
         return True
     if not can_tell:
-        return _is_ahead(results, each)
+        return is_ahead(results, each)
     return not each.is_worse if each.row.is_baseline else each.is_better
-
-
-def _is_ahead(results: Results, finding: Finding) -> bool:
-    """Whether its mean on test data is better than cross entropy's under the same decision."""
-    comparison = finding.comparison
-    if comparison is None:
-        return False
-    gain = comparison.treatment - comparison.baseline
-    return gain > 0 if results.metric.higher_is_better else gain < 0
 
 
 def _notes(results: Results, found: list[Finding], best: Recommendation | None) -> list[str]:
@@ -181,6 +177,7 @@ def _notes(results: Results, found: list[Finding], best: Recommendation | None) 
     count, comparisons = _compared(found)
     if comparisons:
         notes += [significance_note(count, comparisons)]
+    notes += _uneven(results, found, count, comparisons)
     if count > 1 and not results.config.split.new_for_each_seed:
         notes += [
             "All runs share one split of the data, so p speaks of the noise of training only."
@@ -193,13 +190,38 @@ def _notes(results: Results, found: list[Finding], best: Recommendation | None) 
     failed = sum(len(row.failures) for row in results.rows)
     if failed:
         notes += [f"{runs(failed)} failed and {'is' if failed == 1 else 'are'} left out."]
-    wanted = len(results.config.seeds) * len(results.config.treatments)
-    recorded = failed + sum(len(row.cells) for row in results.rows)
-    if recorded < wanted:
-        missing = wanted - recorded
+    seeds = set(results.config.seeds)
+    asked = results.rows[: len(results.config.treatments)]  # the others come last
+    missing = sum(len(seeds - row.cells.keys() - row.failures.keys()) for row in asked)
+    if missing:
+        wanted = len(seeds) * len(asked)
         verb = "is" if missing == 1 else "are"
         notes += [f"{missing:,} of {wanted:,} runs {verb} not there yet."]
     return [note for note in notes if note]
+
+
+def _uneven(results: Results, found: list[Finding], most: int, comparisons: int) -> list[str]:
+    """What to know of treatments that have other runs than cross entropy."""
+    base = results.baseline
+    if base is None:
+        return []
+    others = [row.label for row in results.done if row.cells.keys() != base.cells.keys()]
+    if not others:
+        return []
+    notes = [
+        f"{_treatments(others)} other runs than cross entropy: what is shown is cross entropy's "
+        f"number and the mean difference on the runs that both have."
+    ]
+    needed = runs_needed(comparisons) if comparisons else 0
+    few = {each.row.label for each in found if each.comparison and each.comparison.runs < needed}
+    if few and most >= needed:
+        notes += [f"{_treatments(sorted(few))} too few runs to tell."]
+    return notes
+
+
+def _treatments(labels: list[str]) -> str:
+    """As in "3 treatments have"."""
+    return f"{labels[0]} has" if len(labels) == 1 else f"{len(labels):,} treatments have"
 
 
 def _price(results: Results, best: Recommendation | None) -> str | None:

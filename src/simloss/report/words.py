@@ -1,6 +1,7 @@
 """What a layman reads in place of a name: of a metric, a decision rule, a number."""
 
 from ..metrics import Metric
+from ..statistics.paired import LEVEL
 from .results import Results
 
 _NOUNS = {
@@ -109,7 +110,18 @@ def p_text(p: float) -> str:
         >>> p_text(0.01367), p_text(0.00001), p_text(0.5)
         ('p = 0.014', 'p < 0.001', 'p = 0.5')
     """
-    return "p < 0.001" if p < 0.001 else f"p = {p:.2g}"
+    return "p < 0.001" if p < 0.001 else f"p = {p_number(p)}"
+
+
+def p_number(p: float) -> str:
+    """Two digits, or as many as it takes not to stand on the wrong side of 5 %.
+
+    Example:
+        >>> p_number(0.0137), p_number(0.0504), p_number(0.05)
+        ('0.014', '0.0504', '0.05')
+    """
+    digits = (f"{p:.{n}g}" for n in (2, 3, 4, 5))
+    return next((text for text in digits if (float(text) <= LEVEL) == (p <= LEVEL)), f"{p:g}")
 
 
 def runs(count: int) -> str:

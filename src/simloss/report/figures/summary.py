@@ -5,7 +5,7 @@ import math
 from ..findings import Finding
 from ..intervals import intervals
 from ..verdict import Verdict
-from ..words import answered_by
+from ..words import answered_by, p_text
 from .style import GREY, Figure, axis, colour, layout, plain
 
 _RULE_SYMBOLS = ("circle", "diamond", "square", "triangle-up")
@@ -105,5 +105,5 @@ def _hover(verdict: Verdict, finding: Finding) -> str:
     text = f"{plain(finding.row.label, 60)}, {finding.rule}<br>{metric.label} "
     text += metric.format(_value(verdict, finding))
     if finding.comparison and verdict.can_tell:
-        text += f"<br>p = {finding.comparison.adjusted_p_value:.2g} (Holm)"
+        text += f"<br>{p_text(finding.comparison.adjusted_p_value)} (Holm)"
     return text

@@ -103,6 +103,13 @@ def class_count(name: str, value: int) -> int:
     return value
 
 
+def seed(name: str, value: int) -> int:
+    """A whole number that torch's generators take, with room for what is added to it."""
+    if not -(2**62) < value < 2**62:
+        raise ValueError(f"`{name}` must be below 2^62 in size, but got {value}.")
+    return value
+
+
 def choice(name: str, value: str, allowed: Sequence[str]) -> str:
     """One of a few words."""
     if value not in allowed:

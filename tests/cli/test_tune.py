@@ -9,6 +9,7 @@ import pytest
 
 from cli.failing import fails
 from simloss.cli import main
+from simloss.experiment.config import Config
 from simloss.experiment.store import RunFolder
 
 FEW = ["--trials", "3", "--search-seeds", "1", "--budget", "6"]
@@ -60,8 +61,23 @@ def test_a_table_of_their_own_with_a_metric_and_a_decision(capsys, tmp_path):
     main(["tune", "mine.csv", *options, *FEW, "--resume"])
 
 
+@pytest.mark.parametrize("similarity", [[], ["--similarity", "gaussian"]])
+def test_a_metric_that_knows_no_better_mistakes_gives_the_verdict(capsys, similarity):
+    main(["tune", "abalone", *FEW, "--loss", "soft-target", "--metric", "accuracy", *similarity])
+    output = capsys.readouterr()
+    assert "trial 2: cross entropy: Accuracy" in output.err
+    assert "on validation data, answered by argmax" in output.out
+    config = Config.load(next(Path("runs").glob("*/comparison-*/config.yaml")))
+    assert (config.metrics, config.rules) == (("accuracy",), ("argmax",))
+    if similarity:
+        assert config.treatments[1].parameter == "width"
+
+
 def test_mistakes(capsys, tmp_path):
     assert "`loss` must be one of" in refused(capsys, "abalone", "--loss", "hinge")
+    assert "for cross entropy always takes part, but got 'cross-entropy' only" in refused(
+        capsys, "abalone", "--loss", "cross-entropy"
+    )
     assert "`trials` must be at least 2" in refused(capsys, "abalone", "--trials", "1")
     assert "`budget` must be at least 1" in refused(capsys, "abalone", "--budget", "0")
     assert "`search_seeds` must be at least 1" in refused(capsys, "abalone", "--search-seeds", "0")

@@ -81,7 +81,7 @@ class TestSpace:
     def test_mistakes(self):
         with pytest.raises(ValueError, match="`loss` must be one of 'simloss'"):
             space_of("order", ["hinge"])
-        with pytest.raises(ValueError, match="`loss` must not be empty"):
+        with pytest.raises(ValueError, match="`loss` must name a loss that uses similarity"):
             space_of("order", ["cross-entropy"])
 
 

@@ -166,6 +166,17 @@ class TestSimilarity:
         expected = similarity.words(list(names), 0.3).to_dense()
         np.testing.assert_allclose(words.similarity_.to_dense(), expected)
 
+    def test_a_table_goes_by_its_labels(self):
+        pandas = pytest.importorskip("pandas")
+        X, y = sized()
+        other = [SIZES[2], SIZES[0], SIZES[1]]
+        S = pandas.DataFrame(similarity.order(3, 0.5).to_dense().numpy(), SIZES, SIZES)
+        expected = ordered().fit(X, y)
+        found = ordered(similarity=S.loc[other, other], decision=(1 - S).loc[other, other])
+        np.testing.assert_allclose(found.fit(X, y).predict_proba(X), expected.predict_proba(X))
+        by_cost = ordered(decision=1 - S.to_numpy()).fit(X, y)
+        assert found.predict(X).tolist() == by_cost.predict(X).tolist()
+
     def test_mistakes(self):
         X, y = sized()
         for wrong, sentence in (

@@ -112,6 +112,7 @@ def test_a_table_made_by_hand(tmp_path):
         ),
         (",a,b\na,1,1.5\nb,0.5,1\n", "must be at most 1"),
         ("1,0.5\n", "must be square"),
+        (";a;b\na;1;0,5\nb;0,5;1\n", "must have commas between its cells .* but has semicolons"),
         ("1;0.5\n0.5;1\n", "must have commas between its cells .* but has semicolons"),
     ],
 )

@@ -62,8 +62,13 @@ def compare(
     from .. import _checks
     from ..experiment.config import argmax_and
     from ..experiment.presets import COMPARE_LOSSES, COMPARE_R, comparison
+    from ..experiment.treatment import BASELINE
     from .running import run_and_report
 
+    if workers is not None:
+        _checks.class_count("workers", workers)
+    if r and loss and set(loss) == {BASELINE}:
+        raise ValueError(f"`--r` is for a loss with similarity, but got --loss {BASELINE} only.")
     if data is not None and data not in SHIPPED:
         config = _theirs(Path(data).expanduser(), theirs, r, loss, decision, seeds, epochs)
         run_and_report(config, out=out, resume=resume, workers=workers)

@@ -8,6 +8,7 @@ from cyclopts import Parameter
 
 if TYPE_CHECKING:
     from ..experiment.answers import Table
+    from ..experiment.saved import SavedModel
 
 Flag = Parameter(negative="")
 _SHOWN = 10
@@ -60,6 +61,7 @@ def predict(
     if abstain is not None:
         _checks.threshold("abstain", abstain)
     saved = SavedModel.load(model, net=net)
+    _refuse_without_use(saved, model, data, image_column, net)
     examples = new_data(saved, data, image_column)
     table = answers(saved, examples, rule=decision, abstain=abstain, all_probabilities=all_)
     for note in examples.notes:
@@ -74,6 +76,23 @@ def predict(
     right, known = right_share(saved, examples, table)
     if known:
         print(f"Right: {right:,} of {known:,} whose class is known ({100 * right / known:.1f} %)")
+
+
+def _refuse_without_use(
+    saved: "SavedModel", model: Path, data: str, image_column: str | None, net: str | None
+) -> None:
+    """One sentence on an option that would change nothing."""
+    from ..data.table_file import is_table
+
+    if net is not None and net != saved.config.model:
+        has = saved.config.model
+        raise ValueError(f"`--net` is for a net of your own, but '{model}' has the net {has!r}.")
+    if image_column is None:
+        return
+    if len(saved.input_shape) != 3:
+        raise ValueError(f"`--image-column` is for a model of images, but '{model}' is none.")
+    if not is_table(Path(data)):
+        raise ValueError(f"`--image-column` is for a table of images, but got '{data}'.")
 
 
 def _show(table: "Table") -> None:
@@ -101,11 +120,12 @@ def _write(table: "Table", out: Path) -> None:
 
 
 def _safe(cell: Any) -> Any:
-    """No text that a spreadsheet takes for a formula; a number, also one in words, as it is."""
+    """No text that a spreadsheet takes for a formula; a number or a range of two as it is."""
     if not isinstance(cell, str) or not cell.startswith(("=", "+", "-", "@", "\t", "\r")):
         return cell
     try:
-        float(cell)
+        for number in cell.split("–", maxsplit=1):
+            float(number)
     except ValueError:
         return f"'{cell}"
     return cell

@@ -370,6 +370,8 @@ def _answer(made: "Similarity", answer: Answer | None) -> None:
     from ..similarity import sparse
 
     answer = answer or Answer()
+    if answer.figure is not None and answer.figure.suffix.lower() != ".html":
+        raise ValueError(f"`--figure` must end in .html, but got '{answer.figure}'.")
     if answer.top_k is not None:
         made = sparse(made, top_k=answer.top_k)
     frequency = None if answer.prior is None else prior(answer.prior, made)

@@ -31,9 +31,10 @@ def choice(text: str) -> tuple[str, int | str]:
 
 def named_numbers(path: Path, header: bool, count: int | None) -> tuple[list[str], "Tensor"]:
     """The first cell of each line, and the rest as numbers."""
-    from ..similarity.csv_lines import equally_long, numbers, read_lines
+    from ..similarity.csv_lines import equally_long, numbers, read_lines, refuse_semicolons
 
     lines = read_lines(path)
+    refuse_semicolons(path, lines)
     equally_long(path, lines)
     if count is not None and len(lines[0]) != count + 1:
         raise ValueError(
@@ -48,9 +49,10 @@ def named_numbers(path: Path, header: bool, count: int | None) -> tuple[list[str
 def prior(path: Path, made: "Similarity") -> "Tensor":
     """One number a class, in class order; with names, in any order."""
     from .. import _checks
-    from ..similarity.csv_lines import equally_long, numbers, read_lines
+    from ..similarity.csv_lines import equally_long, numbers, read_lines, refuse_semicolons
 
     lines = read_lines(path)
+    refuse_semicolons(path, lines)
     equally_long(path, lines)
     shift = len(lines[0]) - 1
     column = numbers(path, [line[-1:] for line in lines], (0, shift))[:, 0]

@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from .their_options import TheirOptions
+from .their_options import SHIPPED, TheirOptions
 
 if TYPE_CHECKING:
     from ..experiment.config import Config
 
-_SOURCES = ("diamonds", "abalone", "utkface", "afad", "cifar100")
+_WITH_DATA = ("utkface", "afad", "cifar100")
+_SOURCES = (*SHIPPED, *_WITH_DATA)
 
 
 def train(
@@ -55,8 +56,11 @@ def train(
     theirs
         What is said about your own table or images.
     """
+    from .. import _checks
     from ..experiment.single import train_and_save, training_config
 
+    _checks.seed("seed", seed)
+    _refuse_without_use(source, data, loss, value, theirs.similarity)
     if source in _SOURCES:
         theirs.refuse_for_shipped(source, but=("similarity", "model"))
         config = training_config(
@@ -76,6 +80,24 @@ def train(
         config = _theirs(path, theirs, loss, value, decision, epochs, device, seed)
     for line in train_and_save(config, out, _show):
         print(line, flush=True)
+
+
+def _refuse_without_use(
+    source: str, data: Path | None, loss: str, value: float | None, similarity: str | None
+) -> None:
+    """One sentence on an option that would change nothing."""
+    from ..experiment.treatment import BASELINE
+
+    if data is not None and source not in _WITH_DATA:
+        raise ValueError(f"`--data` must go with {', '.join(_WITH_DATA)}, but got {source!r}.")
+    if loss != BASELINE:
+        return
+    if value is not None:
+        raise ValueError(f"`--value` is for a loss with similarity, but got --loss {BASELINE}.")
+    if similarity is not None and source in _SOURCES:  # of their own data it says what is measured
+        raise ValueError(
+            f"`--similarity` is for a loss with similarity, but got --loss {BASELINE}."
+        )
 
 
 def _theirs(

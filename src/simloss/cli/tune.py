@@ -79,6 +79,8 @@ def tune(
     from ..experiment.tune import check, final_config, plan
     from .running import run_and_report
 
+    if workers is not None:
+        _checks.class_count("workers", workers)  # said before the search, as is all that follows
     preset = _preset(source, data, theirs, decision, epochs, device)
     space = space_of(
         theirs.similarity or str(preset.treatments[1].similarity), loss or COMPARE_LOSSES
@@ -93,7 +95,7 @@ def tune(
         budget=budget,
     )
     check(made)
-    _checks.class_count("seeds", seeds)  # said before the search, not after it
+    _checks.class_count("seeds", seeds)
     folder = out or _folder(made)
     if out is not None and (out / SETTINGS).exists() and not resume:
         raise ValueError(

@@ -13,10 +13,12 @@ from .config import argmax_and
 GRIDS = {
     "order": (0.3, 0.5, 0.7, 0.8, 0.9),
     "values": (0.3, 0.5, 0.7, 0.8, 0.9),
+    "gaussian": (0.5, 1.0, 2.0, 3.0),
     "words": (0.2, 0.4, 0.6, 0.8),
     "words-angle": (0.25, 0.5, 1.0),
     "tree": (0.25, 0.5, 1.0, 2.0),
 }
+_BY_PLACE = ("order", "gaussian")  # these go by the places of the classes in their order
 _FILE_POWERS = (0.5, 1.0, 2.0)
 _EVEN = 1e-6
 
@@ -76,13 +78,13 @@ def proposal(dataset: Dataset, kind: str | None = None) -> Proposal:
             raise ValueError(_which(dataset))
         return _following(dataset, *found)
     if (
-        kind == "order"
+        kind in _BY_PLACE
         and dataset.notes.get("class_order") == "names"
         and len(dataset.class_names) > 2
     ):
         some = ",".join(dataset.class_names[:3])
         raise ValueError(
-            f"`similarity` 'order' needs an order, which the class names do not tell; "
+            f"`similarity` {kind!r} needs an order, which the class names do not tell; "
             f"give it with --class-order, for example {some}{',...' * (dataset.num_classes > 3)}."
         )
     return _following(dataset, kind, "you asked for it")
@@ -102,9 +104,14 @@ def with_metric(dataset: Dataset, made: Proposal, metric: str) -> Proposal:
             f"does not have; choose another metric or similarity."
         )
     # Beside a metric that knows no better mistakes, one that does would be the one that counts.
-    others = made.metrics if found.needs - {"probabilities"} else ()
+    others = made.metrics if knows_better_mistakes(found) else ()
     names = tuple(dict.fromkeys((found.name, *others)))
     return replace(made, metrics=names)
+
+
+def knows_better_mistakes(metric: metrics.Metric) -> bool:
+    """Whether some wrong answers are less bad by it than others; by accuracy they are not."""
+    return bool(metric.needs - {"probabilities"})
 
 
 def with_rule(dataset: Dataset, made: Proposal, rule: str) -> Proposal:
@@ -125,9 +132,9 @@ def _is_in_turn(at: list[float]) -> bool:
 def _following(dataset: Dataset, kind: str, reason: str) -> Proposal:
     """The grid, the metrics and the decisions that go with a kind of similarity."""
     values = GRIDS.get(kind, _FILE_POWERS)
-    if kind in ("order", "values"):
+    if kind in (*_BY_PLACE, "values"):
         at = spaced_positions(dataset.class_names)
-        if kind == "order" and at is not None and not _is_in_turn(at):
+        if kind in _BY_PLACE and at is not None and not _is_in_turn(at):
             at = None  # the order was given, and it is not that of the numbers
         is_by_value = kind == "values" or (at is not None and not _is_even(at, step=1.0))
         cost = "values" if is_by_value and at is not None else None

@@ -12,6 +12,7 @@ from .treatment import BASELINE, LOSSES, Treatment
 _RANGES = {
     "r": (0.05, 0.95, False),
     "lower_bound": (0.0, 0.95, False),
+    "width": (0.2, 5.0, True),
     "temperature": (0.05, 5.0, True),
     "power": (0.2, 5.0, True),
 }
@@ -86,4 +87,10 @@ class SearchSpace:
 
 def space_of(similarity: str, losses: Sequence[str]) -> SearchSpace:
     """The space of a user's wishes; cross entropy is always in it and need not be named."""
-    return SearchSpace(tuple(loss for loss in losses if loss != BASELINE), similarity)
+    others = tuple(loss for loss in losses if loss != BASELINE)
+    if losses and not others:
+        raise ValueError(
+            f"`loss` must name a loss that uses similarity ({', '.join(LOSSES)}), for cross "
+            f"entropy always takes part, but got {BASELINE!r} only."
+        )
+    return SearchSpace(others, similarity)

@@ -110,6 +110,8 @@ def their_comparison(
 ) -> Config:
     """The comparison with every choice made: cross entropy and the losses at each value."""
     images = dataset.inputs.ndim == 4
+    if augment and not images:
+        raise ValueError(f"`--augment` is for images, but {dataset.name} is a table.")
     model = model or ("small-cnn" if images else "mlp")
     chosen = treatments([BASELINE, *losses], proposal.similarity, list(values or proposal.values))
     training = TrainingConfig(

@@ -42,7 +42,7 @@ class Treatment:
         value: the parameter: r of an order, the lower bound of words, a temperature; the power of a
             similarity that is saved or the user's own; an alternative's own parameter.
         options: keywords of the loss (`cross_entropy_share`, `label_smoothing`) and
-            `normalized: true` for the appendix's form.
+            `normalized: true` for the appendix's form; of cross entropy, `label_smoothing` only.
 
     Example:
         >>> Treatment("simloss", "order", 0.8).label
@@ -62,9 +62,35 @@ class Treatment:
             _checks.choice("loss", self.loss, known)
         if self.loss != BASELINE and self.similarity is None:
             raise ValueError(f"`loss` {self.loss!r} needs a similarity, but got none.")
+        if self.loss == BASELINE:
+            self._check_baseline()
+        if self.value is not None:
+            _checks.real("value", self.value)
+        self._check_options()
+
+    def _check_baseline(self) -> None:
+        """Nothing that has to do with similarity, which would be named and have no effect."""
+        for name in ("similarity", "value"):
+            if getattr(self, name) is not None:
+                raise ValueError(
+                    f"`loss` {BASELINE!r} takes no {name}, but got {getattr(self, name)!r}."
+                )
+        for name in ("cross_entropy_share", "normalized"):
+            if name in self.options:
+                raise ValueError(
+                    f"`loss` {BASELINE!r} takes no {name!r}, but got {self.options[name]!r}."
+                )
+
+    def _check_options(self) -> None:
         unknown = set(self.options) - {"cross_entropy_share", "label_smoothing", "normalized"}
         if unknown:
             raise ValueError(f"`options` of a treatment do not include {sorted(unknown)[0]!r}.")
+        for name in ("cross_entropy_share", "label_smoothing"):
+            _checks.share(name, self.options.get(name, 0.0))
+        if not isinstance(self.options.get("normalized", True), bool):
+            raise TypeError(
+                f"`normalized` must be true or false, but got {self.options['normalized']!r}."
+            )
 
     def _check_alternative(self) -> None:
         """No similarity, no options, and a value where it has a parameter."""
@@ -127,8 +153,7 @@ class Treatment:
             return ALTERNATIVES[self.loss].make(dataset, value)
         options = {k: v for k, v in self.options.items() if k != "normalized"}
         similarity = self.similarity_for(dataset)
-        if similarity is None or self.loss == BASELINE:
-            options.pop("cross_entropy_share", None)
+        if similarity is None:
             return nn.CrossEntropyLoss(**options)
         make = LOSSES.get(self.loss) or _checks.imported("loss", self.loss)
         made = make(similarity, **options)

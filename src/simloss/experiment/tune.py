@@ -8,6 +8,7 @@ from .. import _checks, metrics
 from .cell import dataset_of
 from .config import Config
 from .parts import indices_of
+from .propose import knows_better_mistakes
 from .search_space import SearchSpace
 from .treatment import BASELINE, Treatment
 
@@ -93,10 +94,14 @@ def plan(
 ) -> Plan:
     """The search on the data of a preset; its test part is not touched by any seed."""
     known = metrics.find(metric or preset.metrics[0])
-    rule = rule or preset.rules[-1]
+    # Asked for a metric that knows no better mistakes, none that does may give the verdict, and no
+    # rule that trades right answers for near ones the answers.
+    is_plain = metric is not None and not knows_better_mistakes(known)
+    others = () if is_plain else preset.metrics
+    rule = rule or ("argmax" if is_plain else preset.rules[-1])
     config = replace(
         preset,
-        metrics=(known.name, *(name for name in preset.metrics if name != known.name)),
+        metrics=tuple(dict.fromkeys((known.name, *others))),
         rules=("argmax",) if rule == "argmax" else ("argmax", rule),
         split=replace(preset.split, keep_test=preset.split.new_for_each_seed),
         training=replace(preset.training, stop_on=known.name, keep_best_of="each rule"),

@@ -51,7 +51,8 @@ def cost_of(choice: Any, order: LabelOrder, similarity_choice: Any) -> tuple[Any
         return choice.cost()[at][:, at], None
     matrix = _checks.float_tensor("decision", choice)
     _checks.square("decision", matrix)
-    at = _places("decision", None, len(matrix), order)
+    labels = _checks.labels_of_both_sides("decision", choice)
+    at = _places("decision", labels, len(matrix), order)
     _checks.not_a_similarity("decision", matrix)
     return matrix[at][:, at], None
 

@@ -54,11 +54,12 @@ class SimLossClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             - "words": of the labels, by what the words mean;
             - a :class:`simloss.Tree` or a :class:`simloss.Similarity`; with names, they are matched
               with the labels, and may be more of them;
-            - a (K, K) array in class order.
+            - a (K, K) array in class order, or a table of pandas with the labels on both sides.
         r: of "order" and "values", in [0, 1).
         loss: "simloss", "proper", "soft-target" or "cross-entropy", which ignores the similarity.
         decision: what :func:`simloss.decide` takes: "argmax", "median", "mean", a (K, K) cost in
-            class order, row = true class, a similarity or a tree. With similarity "values", median
+            class order (or a table of pandas with labels), row = true class, a similarity or a
+            tree. With similarity "values", median
             and mean go by the values of the labels.
         class_order: every label, from the lowest to the highest; may name classes without examples.
         lower_bound: of "words", in [0, 1).

@@ -21,6 +21,16 @@ def read_lines(path: str | PathLike[str]) -> list[list[str]]:
     return lines
 
 
+def refuse_semicolons(path: str | PathLike[str], lines: list[list[str]]) -> None:
+    """No table as spreadsheets write it where the comma is the decimal point: `low;1;0,5;0`."""
+    cells = ",".join(lines[-1]).split(";")
+    if len(cells) > 1 and all(is_number(cell.replace(",", ".")) for cell in cells[1:]):
+        raise ValueError(
+            f"{path} must have commas between its cells and points in its numbers, "
+            f"but has semicolons."
+        )
+
+
 def equally_long(path: str | PathLike[str], lines: list[list[str]], remedy: str = "") -> None:
     """Equally many cells in each line."""
     for number, line in enumerate(lines, 1):

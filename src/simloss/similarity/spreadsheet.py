@@ -11,7 +11,15 @@ from torch import Tensor
 from .. import _checks
 from .._disk import whole_file
 from .base import Similarity
-from .csv_lines import defused, equally_long, is_number, numbers, plain, read_lines
+from .csv_lines import (
+    defused,
+    equally_long,
+    is_number,
+    numbers,
+    plain,
+    read_lines,
+    refuse_semicolons,
+)
 from .matrix import matrix
 
 _MOST_CLASSES = 10_000  # a gigabyte of text
@@ -49,12 +57,8 @@ def read_csv(path: Path) -> Similarity:
 def read_table(path: str | PathLike[str]) -> tuple[str, tuple[str, ...] | None, Tensor]:
     """What stands in the corner, the class names if there are any, and the numbers."""
     lines = read_lines(path)
+    refuse_semicolons(path, lines)
     equally_long(path, lines)
-    if len(lines[0]) == 1 and ";" in lines[0][0]:
-        raise ValueError(
-            f"{path} must have commas between its cells and points in its numbers, "
-            f"but has semicolons."
-        )
     corner = lines[0][0].strip()
     if is_number(corner):
         return "", None, numbers(path, lines, (0, 0))

@@ -160,5 +160,5 @@ def _no_vector(dropped: list[tuple[str, str]], source: VectorSource) -> str:
     remedy = _checks.nearest_spelling(word, source.vocabulary())
     return (
         f"`names` must have vectors in {source.name}, but {which} has none{remedy}{others}; "
-        f"missing='drop' leaves such classes out."
+        f"call such a class by words that have one, or leave it out (in Python, missing='drop')."
     )

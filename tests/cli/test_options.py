@@ -1,0 +1,146 @@
+"""Options that would change nothing, or cannot be what was meant: one sentence each."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from cli.failing import fails
+from simloss.cli import main
+
+
+@pytest.fixture(autouse=True)
+def in_an_empty_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SIMLOSS_CACHE", str(tmp_path / "cache"))
+
+
+@pytest.fixture
+def mine():
+    """A table of ordered classes."""
+    x = np.random.default_rng(0).normal(size=(200, 2))
+    size = np.array(["low", "medium", "high"])[np.digitize(x.sum(1), [-1, 1])]
+    lines = [f"{a:.4f},{b:.4f},{c}" for (a, b), c in zip(x, size, strict=True)]
+    Path("mine.csv").write_text("\n".join(["a,b,size", *lines]))
+    return ["mine.csv", "--target", "size"]
+
+
+@pytest.fixture
+def animals():
+    """A table of classes in no order."""
+    lines = [f"{i % 7},{name}" for i, name in enumerate(["ant", "bee", "cat"] * 20)]
+    Path("animals.csv").write_text("\n".join(["a,animal", *lines]))
+    return ["animals.csv", "--target", "animal"]
+
+
+class TestTrain:
+    def test_data_is_that_of_the_paper(self, capsys, mine):
+        for source in (["abalone"], mine):
+            sentence = fails(capsys, "train", *source, "--data", "foo.csv")
+            assert f"`--data` must go with utkface, afad, cifar100, but got '{source[0]}'" in (
+                sentence
+            )
+
+    def test_cross_entropy_has_no_value(self, capsys, mine):
+        plain = ["--loss", "cross-entropy"]
+        for source in (["abalone"], mine):
+            sentence = fails(capsys, "train", *source, *plain, "--value", "0.7")
+            assert "`--value` is for a loss with similarity, but got --loss cross-entropy" in (
+                sentence
+            )
+        sentence = fails(capsys, "train", "abalone", *plain, "--similarity", "words")
+        assert "`--similarity` is for a loss with similarity" in sentence
+        main(["train", *mine, *plain, "--similarity", "gaussian", "--epochs", "1"])  # it measures
+
+    @pytest.mark.parametrize("command", ["train", "compare"])
+    def test_a_table_is_not_augmented(self, capsys, mine, command):
+        assert "`--augment` is for images, but mine is a table" in fails(
+            capsys, command, *mine, "--augment"
+        )
+
+    def test_a_seed_beyond_what_torch_takes(self, capsys):
+        sentence = fails(capsys, "train", "abalone", "--seed", "99999999999999999999")
+        assert "`seed` must be below 2^62 in size, but got 99999999999999999999" in sentence
+
+
+class TestCompare:
+    def test_cross_entropy_alone_has_no_r(self, capsys, mine):
+        for source in (["abalone"], mine):
+            sentence = fails(capsys, "compare", *source, "--loss", "cross-entropy", "--r", "0.5")
+            assert "`--r` is for a loss with similarity" in sentence
+
+    @pytest.mark.parametrize("command", ["compare", "tune"])
+    def test_no_worker_at_all(self, capsys, command):
+        assert "`workers` must be at least 1, but got 0" in fails(
+            capsys, command, "abalone", "--workers", "0"
+        )
+
+    def test_a_bell_needs_an_order_too(self, capsys, animals):
+        for command in ("train", "compare", "tune"):
+            sentence = fails(capsys, command, *animals, "--similarity", "gaussian")
+            assert "`similarity` 'gaussian' needs an order" in sentence
+
+    def test_an_unknown_metric_gets_the_list(self, capsys, mine):
+        sentence = fails(capsys, "compare", *mine, "--metric", "qwk")
+        assert "(did you mean 'quadratic_kappa'?); they are accuracy, " in sentence
+
+    def test_a_name_without_a_vector(self, capsys):
+        lines = [f"{i % 7},{name}" for i, name in enumerate(["ant", "bee", "qqzzx"] * 20)]
+        Path("odd.csv").write_text("\n".join(["a,animal", *lines]))
+        sentence = fails(
+            capsys, "compare", "odd.csv", "--target", "animal", "--similarity", "words"
+        )
+        assert "call such a class by words that have one, or leave it out (in Python" in sentence
+
+
+class TestPredict:
+    def test_options_without_use(self, capsys, mine):
+        main(["train", *mine, "--epochs", "1"])
+        capsys.readouterr()
+
+        def refused(*options):
+            return fails(capsys, "predict", "model.safetensors", "mine.csv", *options)
+
+        assert "`--image-column` is for a model of images" in refused("--image-column", "x")
+        assert "`--net` is for a net of your own, but 'model.safetensors' has the net 'mlp'" in (
+            refused("--net", "foo:bar")
+        )
+        assert "`abstain` must be a number to compare with, but got NaN" in refused(
+            "--abstain", "nan"
+        )
+
+    def test_a_folder_has_no_columns(self, capsys):
+        random = np.random.default_rng(0)
+        for name in ("low", "high"):
+            Path("images", name).mkdir(parents=True)
+            for i in range(8):
+                pixels = random.integers(0, 255, (8, 8, 3), dtype=np.uint8)
+                Image.fromarray(pixels).save(Path("images", name, f"{i}.png"))
+        main(["train", "images", "--size", "32", "--epochs", "1"])
+        capsys.readouterr()
+        sentence = fails(capsys, "predict", "model.safetensors", "images", "--image-column", "x")
+        assert "`--image-column` is for a table of images, but got 'images'" in sentence
+
+
+class TestSimilarity:
+    def test_a_figure_is_a_page(self, capsys):
+        command = ("similarity", "order", "--classes", "3", "--r", "0.5")
+        assert "`--figure` must end in .html, but got 'x.png'" in fails(
+            capsys, *command, "--figure", "x.png"
+        )
+        assert not Path("x.png").exists()
+
+    @pytest.mark.parametrize(
+        ("kind", "text"),
+        [
+            (["load"], ";low;mid\nlow;1;0,5\nmid;0,5;1\n"),
+            (["load"], "1;0,5\n0,5;1\n"),
+            (["cost"], ";low;mid\nlow;0;1,5\nmid;2;0\n"),
+            (["geo", "--scale-km", "9"], "Ulm;48,4;9,99\nBonn;50,7;7,1\n"),
+        ],
+    )
+    def test_a_spreadsheet_with_semicolons_is_told_apart(self, capsys, kind, text):
+        Path("s.csv").write_text(text)
+        sentence = fails(capsys, "similarity", kind[0], "s.csv", *kind[1:])
+        assert "s.csv must have commas between its cells and points in its numbers" in sentence

@@ -12,6 +12,13 @@ from simloss.data.class_order import class_order, dates, positions
         ("-2 -1.5 0 3", "numbers"),
         ("0-9 10-19 20-99 100+", "numbers"),
         ("<18 18–64 65+", "numbers"),
+        ("900 1,500 1,900 2,500 1,000,000", "numbers"),
+        ("0,9 1,2 2,5 10", "numbers"),
+        ("0,125 1,500", "numbers"),  # the first is no thousand
+        ("(-1,0] (0,10] (10,12]", "numbers"),
+        ("[0,10) [10,12) [12,100]", "numbers"),
+        ("900 1500 2,500", "names"),  # 2500 or 2.5
+        ("1,5,2 1,6,3", "names"),
         ("item2 item10 item100", "numbers"),
         ("class-1 class-2 class-10", "numbers"),
         ("2023-11 2023-12 2024-01", "dates"),

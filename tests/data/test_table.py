@@ -155,12 +155,30 @@ def test_identifiers_and_lists_are_not_used(tmp_path):
     assert set(read.notes["unused"]) == {"userId", "tags"}
 
 
+@pytest.mark.parametrize("name", ["", "index", "Index", "Unnamed: 0"])
+@pytest.mark.parametrize("every", [1, 7, 5])
+def test_row_numbers_of_a_shuffled_table_are_not_used(tmp_path, name, every):
+    """A part of the rows, shuffled, and saved with the index pandas gave them."""
+    rows = np.random.default_rng(0).permutation([i for i in range(60) if every == 1 or i % every])
+    path = write(tmp_path, f"{name},x,y\n" + "".join(f"{i},{i * i % 7},{i % 2}\n" for i in rows))
+    read = table(path, target="y")
+    assert read.notes["unused"] == {name or "Unnamed: 0": "counts the rows"}
+
+
+def test_other_whole_numbers_are_used(tmp_path):
+    rows = np.random.default_rng(0).permutation(60)
+    path = write(tmp_path, "rank,index,y\n" + "".join(f"{i},{i % 9},{i % 2}\n" for i in rows))
+    assert [column.name for column in table(path, target="y").columns] == ["rank", "index"]
+
+
 def test_words_among_numbers_are_gaps(tmp_path):
     path = write(
         tmp_path, "x,y\n" + "".join(f"{i * 3 % 7 or 'unknown'},{i % 2}\n" for i in range(30))
     )
-    (column,) = table(path, target="y").columns
+    read = table(path, target="y")
+    (column,) = read.columns
     assert (column.kind, column.has_missing) == ("number", True)
+    assert read.notes["not_numbers"] == {"x": {"count": 5, "example": "unknown"}}
 
 
 @pytest.mark.parametrize("name", ["t.csv", "t.tsv", "t.csv.gz", "t.parquet"])

@@ -13,7 +13,11 @@ from .ordered_words import ranks
 
 _NUMBER = r"[-+−]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?"
 _AROUND = re.compile(rf"(\D*?)({_NUMBER})([^\d]*)")
-_RANGE = re.compile(rf"[\[(]?\s*({_NUMBER})\s*(?:–|-|to|,|\.\.)\s*({_NUMBER})\s*[\])]?")
+_RANGE = re.compile(rf"[\[(]?\s*({_NUMBER})\s*(?:–|-|to|\.\.)\s*({_NUMBER})\s*[\])]?")
+_INTERVAL = re.compile(rf"[\[(]\s*({_NUMBER})\s*,\s*({_NUMBER})\s*[\])]")
+_THOUSANDS = re.compile(r"[-+−]?[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?")
+_BELOW_A_THOUSAND = re.compile(r"[-+−]?\d{1,3}(?:\.\d+)?")
+_DECIMAL_COMMA = re.compile(r"[-+−]?\d+(?:,\d+)?")
 _OPEN = re.compile(
     rf"(?:<=?|>=?|≤|≥|under|over|below|above)\s*({_NUMBER})|({_NUMBER})\s*(?:\+|or more|and over)"
 )
@@ -73,7 +77,8 @@ def positions(names: Sequence[str]) -> list[float] | None:
     """The number each name stands for; None unless all do, and no two for the same.
 
     "12", "12 km" and "class_12" are 12 (if what stands around the number is always the same),
-    "10–12" and "(10, 12]" are 11, "65+" and "<18" are the number.
+    "10–12" and "(10, 12]" are 11, "65+" and "<18" are the number. "1,500" is 1500 if all with a
+    comma are such; "0,5" is 0.5.
 
     Example:
         >>> positions(["age 3", "age 10"]), positions(["0-9", "10-19", "20+"])
@@ -81,7 +86,7 @@ def positions(names: Sequence[str]) -> list[float] | None:
         >>> positions(["3 cats", "4 dogs"]) is None
         True
     """
-    for reading in (_plain_numbers, _ranges):
+    for reading in (_plain_numbers, _with_commas, _ranges):
         found = reading([name.strip() for name in names])
         if found is not None and len(set(found)) == len(found):
             return found
@@ -118,10 +123,25 @@ def _plain_numbers(names: list[str]) -> list[float] | None:
     return [abs(_number(match[2])) if is_hyphen else _number(match[2]) for match in known]
 
 
+def _with_commas(names: list[str]) -> list[float] | None:
+    """Commas that all part thousands, or all fractions; what could be either has no order."""
+    with_comma = [name for name in names if "," in name]
+    others = [name for name in names if "," not in name]
+    if with_comma and all(_THOUSANDS.fullmatch(name) for name in with_comma):
+        # Beside "1500", the comma of "2,500" would be that of a fraction.
+        if not all(_BELOW_A_THOUSAND.fullmatch(name) for name in others):
+            return None
+        return [_number(name.replace(",", "")) for name in names]
+    if with_comma and all(_DECIMAL_COMMA.fullmatch(name) for name in names):
+        return [_number(name.replace(",", ".")) for name in names]
+    return None
+
+
 def _ranges(names: list[str]) -> list[float] | None:
     found = []
     for name in names:
-        if (match := _RANGE.fullmatch(name)) and _number(match[1]) <= _number(match[2]):
+        match = _RANGE.fullmatch(name) or _INTERVAL.fullmatch(name)
+        if match and _number(match[1]) <= _number(match[2]):
             found.append((_number(match[1]) + _number(match[2])) / 2)
         elif match := _OPEN.fullmatch(name.casefold()):
             found.append(_number(match[1] or match[2]))

@@ -5,12 +5,13 @@ Looking at all rows to tell numbers from dates is no leak; what depends on the v
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from .number_spelling import looks_like_a_number
 from .ordered_words import ranks
 
 # One column of 0 and 1 each; what is less frequent shares one.
@@ -22,6 +23,8 @@ _LOOKS_LIKE_A_DATE = r"\d{1,4}[-./]\d{1,2}[-./]\d{1,4}(?:[T ].*)?"
 _MOSTLY = 0.8
 _SECONDS_A_DAY = 86_400
 _IDENTIFIER = re.compile(r"(?:^|[\W_])[iI][dD]$|[a-z]I[Dd]$")
+# What pandas calls the column of row numbers that `to_csv` writes without a heading.
+_ROW_NUMBER = re.compile(r"Unnamed: \d+|index|", re.IGNORECASE)
 _NOT_ONE_VALUE = (list, tuple, dict, set, np.ndarray)
 
 Numbers = npt.NDArray[np.float64]
@@ -35,7 +38,7 @@ class Column:
         name: its heading.
         kind: "number", "date", "rank" (words with an order) or "category".
         words: the categories, or the words from the lowest rank to the highest.
-        form: how its dates are written.
+        form: how its dates are written, or "," where points part the thousands of its numbers.
         has_missing: whether a cell of the file is empty.
     """
 
@@ -82,13 +85,22 @@ def _floats(cells: Any) -> Numbers:
 def columns_of(frame: Any) -> tuple[tuple[Column, ...], dict[str, str]]:
     """The columns that are used, and why the others are not, by name."""
     used, unused = [], {}
+    with_commas = frame.attrs.get("with_commas", ())
     for name in frame.columns:
         found = _column(str(name), frame[name])
-        if isinstance(found, Column):
-            used.append(found)
-        else:
+        if not isinstance(found, Column):
             unused[str(name)] = found
+        elif found.kind == "number" and name in with_commas:
+            used.append(replace(found, form=","))
+        else:
+            used.append(found)
     return tuple(used), unused
+
+
+def not_understood(cells: Any, numbers: Any) -> tuple[int, str] | None:
+    """How many cells something stands in that became no number, and the first of them."""
+    odd = (cells.notna().to_numpy() & np.isnan(numbers)).nonzero()[0]
+    return (len(odd), str(cells.iloc[odd[0]])[:40]) if len(odd) else None
 
 
 def as_text(cells: Any) -> list[str | None]:
@@ -112,7 +124,7 @@ def _column(name: str, cells: Any) -> Column | str:
     if present.nunique() == 1 and not has_missing:
         return "always the same"
     if pd.api.types.is_bool_dtype(cells) or pd.api.types.is_numeric_dtype(cells):
-        if _counts_rows(present):
+        if _counts_rows(present) or (_ROW_NUMBER.fullmatch(name) and _numbers_rows(present)):
             return "counts the rows"
         if _IDENTIFIER.search(name) and len(present) > 20 and present.is_unique:
             return "every value is different, like an identifier"
@@ -137,6 +149,9 @@ def _text_column(name: str, texts: Any, has_missing: bool) -> Column | str:
         in_order = sorted(zip(places, words, strict=True))
         return Column(name, "rank", tuple(w for _, w in in_order), has_missing=has_missing)
     if len(words) > 20 and len(words) > len(texts) / 2:
+        with_commas = texts.map(looks_like_a_number)
+        if (are_numbers | with_commas).mean() >= _MOSTLY:
+            return "looks like numbers with commas that are not read"
         return "almost every value is different, like an identifier"
     return Column(name, "category", tuple(words), has_missing=has_missing)
 
@@ -148,6 +163,14 @@ def _counts_rows(numbers: Any) -> bool:
     """
     values = numbers.to_numpy(np.float64)
     return len(values) > 20 and bool((np.diff(values) == 1).mean() > 0.95)
+
+
+def _numbers_rows(numbers: Any) -> bool:
+    """The same in any order, and of rows of which up to half are elsewhere: a shuffled part."""
+    values = np.sort(numbers.to_numpy(np.float64))
+    steps = np.diff(values)
+    is_whole = bool((values == np.floor(values)).all())
+    return len(values) > 20 and is_whole and bool((steps > 0).all() and (steps == 1).mean() > 0.5)
 
 
 def _date_form(texts: Any) -> str | None:

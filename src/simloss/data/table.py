@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from .columns import Column, columns_of
+from .columns import Column, columns_of, not_understood
 from .content import check_content
 from .dataset import Dataset
 from .errors import DataError
@@ -31,7 +31,8 @@ def table(
     r"""A CSV, TSV (also .gz) or parquet file; the class of a row stands in its column `target`.
 
     All other columns are features: numbers, words, dates, yes and no, with gaps. Columns that are
-    empty, never vary, or look like an identifier are not used; `notes["unused"]` says which.
+    empty, never vary, or look like an identifier are not used; `notes["unused"]` says which, and
+    `notes["not_numbers"]` which cells among numbers are none and count as missing.
     `inputs` holds the cells as numbers, and `columns` what they mean; an
     :class:`simloss.data.Encoder` fitted on the training part makes inputs of a net of them.
 
@@ -67,20 +68,34 @@ def table(
     columns, unused = columns_of(frame.drop(columns=[*special, *set(drop) - set(special)]))
     if not columns:
         raise DataError(f"'{found}' must have a column to predict from, but no other is usable.")
+    inputs = table_numbers(frame, columns)
+    about = {"unused": unused, "not_numbers": _not_numbers(frame, columns, inputs)}
     return Dataset(
         name=found.name.split(".")[0],
-        inputs=table_numbers(frame, columns),
+        inputs=inputs,
         labels=classes.labels,
         class_names=classes.order.names,
         superclasses=superclasses(frame, found, superclass, classes),
         columns=columns,
-        notes={**classes.notes, "unused": unused} if unused else classes.notes,
+        notes=classes.notes | {name: note for name, note in about.items() if note},
     )
 
 
 def table_numbers(frame: Any, columns: tuple[Column, ...]) -> Tensor:
     """The cells of the columns as numbers, float64 (N, K), NaN where nothing stands."""
     return torch.from_numpy(np.stack([each.numbers(frame[each.name]) for each in columns], axis=1))
+
+
+def _not_numbers(
+    frame: Any, columns: tuple[Column, ...], inputs: Tensor
+) -> dict[str, dict[str, Any]]:
+    """By column: how many cells of a column of numbers are none, and an example."""
+    notes = {}
+    for at, each in enumerate(columns):
+        odd = not_understood(frame[each.name], inputs[:, at].numpy())
+        if odd is not None:
+            notes[each.name] = {"count": odd[0], "example": odd[1]}
+    return notes
 
 
 def superclasses(

@@ -1,19 +1,27 @@
 """Tables in files: CSV, TSV, plain or .gz, and parquet, as pandas reads them."""
 
+import csv
 import gzip
+import warnings
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from .. import _checks
 from .errors import DataError, MissingDataError
 from .memory import check_fits_memory
+from .number_spelling import decimal_of, spelled_plainly
 
 ENDINGS = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".parquet")
 
 # What stands in a cell that is empty. "None" is not among them: it is a class in many tables.
 _EMPTY = ["", "NA", "N/A", "n/a", "<NA>", "#N/A", "NaN", "nan", "NULL", "null", "?"]
-_SEPARATORS = ",;\t|"
+_SEPARATORS = ";\t|,"  # the comma last, because it also stands in numbers and headings
+_LOOKED_AT = 20  # lines, to tell what parts the cells
+_LONGEST_LINE = 1_000_000
 _DAMAGE = (EOFError, OSError, zlib.error, OverflowError)
 
 
@@ -22,16 +30,32 @@ def is_table(path: Path) -> bool:
     return path.name.lower().endswith(ENDINGS)
 
 
-def read_table(path: Path, text_columns: tuple[str, ...] = ()) -> Any:
-    """A pandas DataFrame; `text_columns` are kept as they are written."""
+def read_table(
+    path: Path, text_columns: tuple[str, ...] = (), with_commas: tuple[str, ...] = ()
+) -> Any:
+    """A pandas DataFrame whose numbers are written as Python writes them.
+
+    Args:
+        path: the file.
+        text_columns: are kept as text.
+        with_commas: columns of numbers that are known from elsewhere to have decimal commas, so
+            that "1.250" is 1250 also in a file that does not show it.
+
+    Returns:
+        The frame; `attrs["with_commas"]` are its columns where points were thousands.
+    """
     if not path.exists():
         raise MissingDataError(f"Nothing was found at '{path}'.")
     if not is_table(path):
         raise DataError(f"'{path}' must end in {', '.join(ENDINGS)} to be read as a table.")
     pandas = _checks.installed("pandas", "cli")
     check_fits_memory(path)
+    decimal: str | None = "."
     try:
-        frame = _parquet(path) if path.suffix.lower() == ".parquet" else _csv(path, text_columns)
+        if path.suffix.lower() == ".parquet":
+            frame = _parquet(path)
+        else:
+            frame, decimal = _csv(path, (*text_columns, *with_commas))
     except UnicodeDecodeError:
         raise DataError(f"'{path}' must be UTF-8 text, but it is not.") from None
     except (pandas.errors.ParserError, pandas.errors.EmptyDataError, *_DAMAGE) as error:
@@ -42,7 +66,7 @@ def read_table(path: Path, text_columns: tuple[str, ...] = ()) -> Any:
         raise DataError(f"'{path}' must hold rows below its heading, but there are none.")
     frame.columns = [str(name).strip() for name in frame.columns]
     _check_headings(path, list(frame.columns))
-    return frame
+    return _with_plain_numbers(frame, decimal, with_commas)
 
 
 def column(frame: Any, name: str, option: str, path: Path) -> Any:
@@ -66,33 +90,57 @@ def _no_headings(names: list[str]) -> str:
     return "; the first line must name the columns" if 2 * numbers > len(names) else ""
 
 
-def _csv(path: Path, text_columns: tuple[str, ...]) -> Any:
+def _csv(path: Path, text_columns: tuple[str, ...]) -> tuple[Any, str | None]:
+    """The frame, and what stands before the fraction of its numbers, where the file shows it."""
     import pandas
 
     separator = _separator(path)
+    with _opened(path) as lines:
+        next(lines, None)  # the headings
+        decimal = decimal_of(lines, separator)
+    options: dict[str, Any] = {
+        "sep": separator,
+        "keep_default_na": False,
+        "skipinitialspace": True,
+        "encoding": "utf-8-sig",
+    }
     # Before pandas renames a second "grade" to "grade.1", which would tell the answer.
-    first = pandas.read_csv(
-        path,
-        sep=separator,
-        nrows=1,
-        header=None,
-        dtype=str,
-        keep_default_na=False,
-        skipinitialspace=True,
-        encoding="utf-8-sig",
-    )
+    first = pandas.read_csv(path, nrows=1, header=None, dtype=str, **options)
     _check_headings(path, [name.strip() for name in first.iloc[0] if name.strip()])
-    return pandas.read_csv(
-        path,
-        sep=separator,
-        decimal="," if separator == ";" else ".",
-        na_values=_EMPTY,
-        keep_default_na=False,
-        skipinitialspace=True,
-        low_memory=False,
-        encoding="utf-8-sig",
-        dtype=dict.fromkeys(text_columns, str),
-    )
+    options |= {
+        "decimal": decimal or ".",
+        "na_values": _EMPTY,
+        "low_memory": False,
+        "dtype": dict.fromkeys(text_columns, str),
+    }
+    with warnings.catch_warnings():
+        # Else the first of too many cells would become the name of the row, and shift all others.
+        # An empty one at the end of each row, behind a last separator, is no warning.
+        warnings.simplefilter("error", pandas.errors.ParserWarning)
+        try:
+            return pandas.read_csv(path, index_col=False, **options), decimal
+        except pandas.errors.ParserWarning:
+            raise DataError(
+                f"'{path}' must have a heading for each column, but its rows have more cells than "
+                f"its heading has names; name each in the first line."
+            ) from None
+
+
+def _with_plain_numbers(frame: Any, decimal: str | None, with_commas: tuple[str, ...]) -> Any:
+    import pandas
+
+    found = []
+    for name in frame.columns:
+        cells = frame[name]
+        if not (cells.dtype == object or isinstance(cells.dtype, pandas.StringDtype)):
+            continue
+        known = "," if decimal is None and name in with_commas else decimal
+        plain = spelled_plainly(cells, known)
+        if plain is not cells:
+            frame[name] = plain
+            found += [name] if known == "," else []
+    frame.attrs = {"with_commas": found}
+    return frame
 
 
 def _parquet(path: Path) -> Any:
@@ -106,12 +154,33 @@ def _parquet(path: Path) -> Any:
         raise DataError(f"'{path}' must be a parquet file, but: {reason}.") from None
 
 
-def _separator(path: Path) -> str:
-    """What parts the headings: the most frequent of the usual separators in the first line."""
+@contextmanager
+def _opened(path: Path) -> Iterator[Iterator[str]]:
+    """The lines of a file; of one without line ends, pieces."""
     opener = gzip.open if path.suffix.lower() == ".gz" else open
-    with opener(path, "rt", encoding="utf-8-sig") as file:
-        first = file.readline(1_000_000)
-    return max(_SEPARATORS, key=first.count)
+    with opener(path, "rt", encoding="utf-8-sig", newline="") as file:
+        yield iter(lambda: str(file.readline(_LONGEST_LINE)), "")
+
+
+def _separator(path: Path) -> str:
+    """What parts the cells: gives each of the first lines as many, else the headings the most."""
+    with _opened(path) as file:
+        lines = list(islice(file, _LOOKED_AT))
+    cells = {each: _cells(lines, each) for each in _SEPARATORS}
+    for separator, counts in cells.items():
+        if len(counts) > 1 and len(set(counts)) == 1 and counts[0] > 1:
+            return separator
+    # The comma first: it is what a file with a single column is taken to have.
+    return max(reversed(_SEPARATORS), key=lambda each: cells[each][:1])
+
+
+def _cells(lines: list[str], separator: str) -> list[int]:
+    """How many cells each line has, as far as they can be read."""
+    rows = csv.reader(lines, delimiter=separator, skipinitialspace=True)
+    counts: list[int] = []
+    with suppress(csv.Error):  # a cell larger than it takes
+        counts.extend(len(row) for row in rows if row)
+    return counts[:-1] if len(lines) == _LOOKED_AT else counts  # the last one may be cut off
 
 
 def _check_headings(path: Path, names: list[str]) -> None:

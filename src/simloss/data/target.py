@@ -1,8 +1,9 @@
 """The column to predict: its classes in order, and which row has which."""
 
+import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -21,6 +22,7 @@ _MANY_FRACTIONS = 20
 _MANY_NUMBERS = 100
 _RARE = 3
 _LARGEST_EXACT = 2**53
+_CODE = re.compile(r"[-+]?0\d")
 
 
 @dataclass(frozen=True)
@@ -61,11 +63,15 @@ def target(
         raise DataError(f"`target` must hold classes, but column {name!r} is empty.")
     present = [texts[i] or "" for i in rows]
     notes: dict[str, Any] = {}
+    if class_names is None and bins is None:
+        class_names = _known_order(cells, set(present))
     if bins is not None:
-        present, notes["edges"] = _binned(name, present, bins)
+        present, notes = _binned(name, present, bins)
     else:
-        present = _spelled_alike(present)
+        present, class_names = _spelled_alike(present, class_names)
         _refuse_measurement(name, present)
+        if class_names is None:
+            refuse_two_spellings(f"column {name!r}", present)
     order = class_order(present, class_names)
     place = {each: i for i, each in enumerate(order.names)}
     if len(place) < 2:
@@ -111,10 +117,39 @@ def class_notes(order: ClassOrder, labels: Tensor) -> dict[str, Any]:
     return notes | ({"rare_classes": rare} if rare else {})
 
 
-def _spelled_alike(texts: list[str]) -> list[str]:
-    """Plain numbers in one spelling, so that "1" and "1.0" are one class; other texts as given."""
+def refuse_two_spellings(where: str, names: Iterable[str]) -> None:
+    """One sentence if two classes differ only by capitals or white space."""
+    seen: dict[str, str] = {}
+    for name in dict.fromkeys(names):
+        first = seen.setdefault(" ".join(name.split()).casefold(), name)
+        if first != name:
+            raise DataError(
+                f"Each class must have one spelling, but {where} has {first!r} and {name!r}; "
+                f"write them alike, or name all classes with --class-order."
+            )
+
+
+def _known_order(cells: Any, present: set[str]) -> list[str] | None:
+    """The classes of a column that knows their order (an ordered pandas Categorical), or None."""
+    if not getattr(cells.dtype, "ordered", False):
+        return None
+    names = [str(category).strip() for category in cells.dtype.categories]
+    return [name for name in names if name in present]
+
+
+def _spelled_alike(
+    texts: list[str], order: Sequence[str] | None
+) -> tuple[list[str], Sequence[str] | None]:
+    """Plain numbers in one spelling, so that "1" and "1.0" are one class; other texts as given.
+
+    The zeros of "01" are part of a code, which is no number.
+    """
     numbers = [_as_number(text) for text in texts]
-    return texts if None in numbers else [number or "" for number in numbers]
+    if None in numbers or any(_CODE.match(text) for text in texts):
+        return texts, order
+    if order is not None and not isinstance(order, str):
+        order = [_as_number(str(each)) or str(each) for each in order]
+    return [number or "" for number in numbers], order
 
 
 def _as_number(text: str | None) -> str | None:
@@ -144,8 +179,8 @@ def _refuse_measurement(name: str, texts: list[str]) -> None:
         )
 
 
-def _binned(name: str, texts: list[str], bins: int) -> tuple[list[str], list[float]]:
-    """The bin of each number, and the edges: quantiles of all rows."""
+def _binned(name: str, texts: list[str], bins: int) -> tuple[list[str], dict[str, Any]]:
+    """The bin of each number, and notes: the edges, which are quantiles of all rows."""
     if _checks.class_count("bins", bins) < 2:
         raise ValueError(f"`bins` must be at least 2, but got {bins}.")
     try:
@@ -157,11 +192,28 @@ def _binned(name: str, texts: list[str], bins: int) -> tuple[list[str], list[flo
         ) from None
     if not np.isfinite(values).all():
         raise DataError(f"`bins` needs finite numbers, but column {name!r} holds infinity.")
-    edges = np.unique(np.quantile(values, np.linspace(0, 1, bins + 1)))
-    # A value on an inner edge belongs to the bin that begins there.
-    at = np.searchsorted(edges[1:-1], values, side="right")
+    edges = _without_empty_bins(np.unique(np.quantile(values, np.linspace(0, 1, bins + 1))), values)
+    if len(edges) < 2:
+        raise DataError(
+            f"`bins` needs a target of different numbers, but column {name!r} holds only "
+            f"{texts[0]!r}."
+        )
     names = _bin_names(edges)
-    return [names[i] for i in at], [float(edge) for edge in edges]
+    notes: dict[str, Any] = {"edges": edges.tolist()}
+    if len(names) < bins:
+        notes["bins"] = bins
+    return [names[i] for i in _bin_of(values, edges)], notes
+
+
+def _bin_of(values: Numbers, edges: Numbers) -> Any:
+    """The bin of each value; one on an inner edge belongs to the bin that begins there."""
+    return np.searchsorted(edges[1:-1], values, side="right")
+
+
+def _without_empty_bins(edges: Numbers, values: Numbers) -> Numbers:
+    """Where values repeat, two edges may lie between neighbours; the upper one stays."""
+    begins = edges[np.unique(_bin_of(values, edges))]
+    return np.unique(np.append(begins, edges[-1]))
 
 
 def _bin_names(edges: Numbers) -> list[str]:

@@ -1,0 +1,84 @@
+"""How the numbers of a file are written: 1,234.5 or 1.234,5.
+
+One cell does not tell: "1,250" is either. So the whole file is looked at, and where it does not
+tell either, such cells stay text, which is not used, rather than a number that is wrong.
+"""
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+_COMMAS = r"[-+]?[1-9]\d{0,2}(?:,\d{3})+"
+_POINTS = r"[-+]?[1-9]\d{0,2}(?:\.\d{3})+"
+_EXPONENT = r"(?:[eE][-+]?\d+)?"
+_WITH_COMMAS = re.compile(rf"{_COMMAS}(?:\.\d+)?")
+_WITH_POINTS = re.compile(rf"{_POINTS}(?:,\d+)?|[-+]?\d*,\d+{_EXPONENT}")
+_EITHER = re.compile(rf"{_COMMAS}|{_POINTS}")
+_DECIMAL_COMMA = re.compile(rf"[-+]?\d*,\d+|{_POINTS},\d+")
+_DECIMAL_POINT = re.compile(rf"[-+]?\d*\.\d+|{_COMMAS}\.\d+|[-+]?[1-9]\d{{0,2}}(?:,\d{{3}}){{2,}}")
+_LIKE_A_NUMBER = re.compile(r"[-+]?[\d.]*,[\d.,]*\d")
+
+
+def decimal_of(lines: Iterable[str], separator: str) -> str | None:
+    r"""What stands before the fraction of the file's numbers; None where it has no such cell.
+
+    A file whose cells commas part has points; one with semicolons has commas, if any, unless
+    "0.5" shows that they are thousands. For other separators "0,5" has to show it.
+
+    Example:
+        >>> decimal_of(["1,5;a", "1.250;b"], ";"), decimal_of(["1,250\ta"], "\t")
+        (',', None)
+    """
+    if separator == ",":
+        return "."
+    edge = re.escape(separator)
+    cell = re.compile(rf'(?:^|{edge})[ "]*([-+]?[\d.,]*\d)[ "]*(?={edge}|[\r\n]|$)')
+    commas = points = undecided = False
+    for line in lines:
+        for text in cell.findall(line):
+            if _EITHER.fullmatch(text) and text.count(",") < 2:
+                undecided |= "," in text
+            else:
+                commas |= bool(_DECIMAL_COMMA.fullmatch(text))
+                points |= bool(_DECIMAL_POINT.fullmatch(text))
+        if commas if separator == ";" else points:
+            break
+    if separator == ";":
+        return "," if commas or (undecided and not points) else "." if points else None
+    return "." if points else "," if commas else None
+
+
+def spelled_plainly(cells: Any, decimal: str | None) -> Any:
+    """A column (pandas Series) of text with its numbers as Python writes them.
+
+    Only where every cell with a comma (and, where that is the decimal, with a point) is such a
+    number: "Paris, France" in the same column shows that it holds something else.
+
+    Example:
+        >>> import pandas
+        >>> spelled_plainly(pandas.Series(["1,250", "unknown"]), ".").tolist()
+        ['1250', 'unknown']
+    """
+    form, marks = (_WITH_POINTS, ",.") if decimal == "," else (_WITH_COMMAS, ",")
+    texts = {cell for cell in cells if isinstance(cell, str)}
+    marked = {text for text in texts if any(mark in text for mark in marks)}
+    if decimal is None or not marked or not all(form.fullmatch(text.strip()) for text in marked):
+        return cells
+    plain = {text: _plain(text, decimal) for text in marked}
+    return cells.map(lambda cell: plain.get(cell, cell) if isinstance(cell, str) else cell)
+
+
+def looks_like_a_number(text: str) -> bool:
+    """Whether it is a number but for its commas, whatever they mean.
+
+    Example:
+        >>> looks_like_a_number("1,5"), looks_like_a_number("1,5 m"), looks_like_a_number("15")
+        (True, False, False)
+    """
+    return bool(_LIKE_A_NUMBER.fullmatch(text))
+
+
+def _plain(text: str, decimal: str) -> str:
+    if decimal == ",":
+        return text.strip().replace(".", "").replace(",", ".")
+    return text.strip().replace(",", "")

@@ -1,0 +1,114 @@
+"""Text files of tables: what parts the cells, and how their numbers are written."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from simloss.data import DataError, table
+from simloss.data.table_file import read_table
+
+
+def write(tmp_path, text, name="t.csv"):
+    path = tmp_path / name
+    path.write_text(text)
+    return path
+
+
+def numbers(path, name):
+    """A column as `table` reads it, with the target y."""
+    read = table(path, target="y")
+    return read.inputs[:, [column.name for column in read.columns].index(name)].tolist()
+
+
+class TestCells:
+    def test_an_empty_cell_too_many_on_each_row(self, tmp_path):
+        frame = read_table(write(tmp_path, "a,b,y\n1,2,x,\n4,5,z,\n"), ("y",))
+        assert frame.to_dict("list") == {"a": [1, 4], "b": [2, 5], "y": ["x", "z"]}
+
+    @pytest.mark.parametrize("rows", ["r1,1,x\nr2,2,z\n", "0,1,x\n1,2,z\n", "5,1,x\n9,2\n"])
+    def test_more_cells_than_headings_are_refused(self, tmp_path, rows):
+        with pytest.raises(DataError, match="its rows have more cells than its heading has names"):
+            read_table(write(tmp_path, "a,y\n" + rows))
+
+    @pytest.mark.parametrize(
+        "rows", ["1,5;2,5;a\n", "1;2;a\n", "1,5;2,5;3,5\n", '1,5;2,5;"a;b, c"\n']
+    )
+    def test_headings_with_commas(self, tmp_path, rows):
+        path = write(tmp_path, "Length, mm;Weight, g;t, class\n" + 30 * rows)
+        assert list(read_table(path).columns) == ["Length, mm", "Weight, g", "t, class"]
+
+    def test_separators_in_quotes(self, tmp_path):
+        path = write(tmp_path, '"a;b;c;d",y\n1,"x;\ny"\n2,"z;\ny"\n')
+        assert list(read_table(path).columns) == ["a;b;c;d", "y"]
+
+    def test_uneven_lines_go_by_the_headings(self, tmp_path):
+        path = write(tmp_path, "a;b;y\n1;2\n3;4;x\n")
+        assert list(read_table(path).columns) == ["a", "b", "y"]
+
+
+class TestNumbers:
+    def test_thousands_with_commas(self, tmp_path):
+        rows = '"8,122",a\n900,b\n"12,000.5",a\n"-1,000,000",b\n'
+        assert numbers(write(tmp_path, "x,y\n" + rows), "x") == [8122, 900, 12000.5, -1000000]
+
+    def test_thousands_with_points_where_fractions_have_commas(self, tmp_path):
+        path = write(tmp_path, "x;z;w;y\n1.250;0,5;1.5;a\n12.500;1,5;2.25;b\n980;2;3;a\n")
+        assert numbers(path, "x") == [1250, 12500, 980]
+        assert numbers(path, "z") == [0.5, 1.5, 2]
+        assert numbers(path, "w") == [1.5, 2.25, 3]  # no thousands
+
+    def test_points_alone_are_fractions(self, tmp_path):
+        assert numbers(write(tmp_path, "x;y\n1.250;a\n2.500;b\n"), "x") == [1.25, 2.5]
+        path = write(tmp_path, "x;z;y\n0.500;0,5;a\n1.250;1,5;b\n")
+        assert numbers(path, "x") == [0.5, 1.25]  # 0.500 is none with thousands
+
+    def test_semicolons_with_points_and_thousands_commas(self, tmp_path):
+        path = write(tmp_path, "x;z;y\n1,250;0.5;a\n2,500;1.5;b\n")
+        assert numbers(path, "x") == [1250, 2500]
+
+    @pytest.mark.parametrize("cell", ["{}", '"{}"'])
+    @pytest.mark.parametrize("name", ["t.tsv", "t.csv"])
+    def test_tabs_with_decimal_commas(self, tmp_path, cell, name):
+        rows = "".join(f"{cell.format(x)}\t{y}\n" for x, y in (("0,5", "a"), ("1,25", "b")))
+        assert numbers(write(tmp_path, "x\ty\n" + rows, name), "x") == [0.5, 1.25]
+
+    def test_words_among_decimal_commas_are_gaps(self, tmp_path):
+        rows = "".join(f"{i},5;{i % 2}\n" for i in range(9)) + "unknown;0\n"
+        read = table(write(tmp_path, "x;y\n" + rows), target="y")
+        assert read.inputs[:9, 0].tolist() == [i + 0.5 for i in range(9)]
+        assert read.notes["not_numbers"] == {"x": {"count": 1, "example": "unknown"}}
+
+    @pytest.mark.parametrize("name", ["t.tsv", "t.csv"])
+    def test_commas_that_are_not_read_are_called_so(self, tmp_path, name):
+        """Thousands or fractions: nothing in the file tells."""
+        cells = [f"{i},{500 if name == 't.tsv' else i}" for i in range(1, 31)]
+        frame = pd.DataFrame({"x": cells, "z": np.arange(30) % 7, "y": ["a", "b"] * 15})
+        frame.to_csv(tmp_path / name, index=False, sep="\t" if name == "t.tsv" else ",")
+        read = table(tmp_path / name, target="y")
+        assert read.notes["unused"] == {"x": "looks like numbers with commas that are not read"}
+
+    @pytest.mark.parametrize(
+        ("text", "name"),
+        [
+            ("x;y\n1;1,3\n2;2,7\n3;3,9\n4;4,1\n", "t.csv"),
+            ("x\ty\n1\t1,3\n2\t2,7\n3\t3,9\n4\t4,1\n", "t.tsv"),
+            ('x,y\n1,"1,300"\n2,"2,700"\n3,"3,900"\n4,"4,100"\n', "t.csv"),
+        ],
+    )
+    def test_the_target_too(self, tmp_path, text, name):
+        path = write(tmp_path, text, name)
+        unit = 1000 if "300" in text else 1
+        edges = table(path, target="y", bins=2).notes["edges"]
+        assert edges == pytest.approx([1.3 * unit, 3.3 * unit, 4.1 * unit])
+        by_class = table(path, target="y")
+        assert by_class.class_names == tuple(f"{v * unit:g}" for v in (1.3, 2.7, 3.9, 4.1))
+        assert by_class.notes["class_order"] == "numbers"
+
+    def test_words_keep_their_commas(self, tmp_path):
+        path = write(tmp_path, 'x,y\n1,"1,500"\n2,"Paris, France"\n')
+        assert table(path, target="y").class_names == ("1,500", "Paris, France")
+
+    def test_parquet(self, tmp_path):
+        frame = pd.DataFrame({"x": ["1,250", None, "30"], "l": [[1], [2], [3]], "y": list("aba")})
+        frame.to_parquet(tmp_path / "t.parquet")
+        np.testing.assert_equal(numbers(tmp_path / "t.parquet", "x"), [1250, np.nan, 30])

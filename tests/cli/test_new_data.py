@@ -1,10 +1,14 @@
 """New examples that are not written quite as the training data was."""
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from simloss.cli import main
+from simloss.experiment.new_data import new_data
+from simloss.experiment.saved import SavedModel
 
 
 @pytest.fixture(autouse=True)
@@ -83,3 +87,31 @@ def test_cells_that_cannot_be_read_are_named(capsys):
     assert "2 cells of 'size' are no word the model knows and count as missing" in told
     assert "1 cells of 'age' are no number and count as missing, such as 'unknown'" in told
     assert "have no" not in told
+
+
+def test_thousands_are_read_as_in_training(capsys):
+    """One new row need not show that its commas are those of fractions."""
+    rows = "".join(
+        f"{1 + i % 9}.250;{i % 5},5;{'high' if i % 9 > 4 else 'low'}\n" for i in range(90)
+    )
+    Path("old.csv").write_text("x;z;y\n" + rows)
+    main(["train", "old.csv", "--target", "y", "--epochs", "1"])
+    saved = SavedModel.load(Path("model.safetensors"))
+    assert saved.encoder.columns[0].form == ","
+    for text in ("x;z\n3.250;2\n", "x;z\n3.250;2,0\n", "x;z\n3250;2\n", "x,z\n3250.0,2\n"):
+        Path("new.csv").write_text(text)
+        assert new_data(saved, "new.csv").inputs.tolist() == [[3250.0, 2.0]]
+        assert new_data(saved, "new.csv").notes == ()
+    pd.DataFrame({"x": [3250], "z": [2.0]}).to_parquet("new.parquet")
+    assert new_data(saved, "new.parquet").inputs.tolist() == [[3250.0, 2.0]]
+
+
+def test_classes_with_decimal_commas_are_known(capsys):
+    rows = "".join(f"{i % 10},25;{i % 10},5\n" for i in range(60))
+    Path("old.csv").write_text("x;y\n" + rows)
+    main(["train", "old.csv", "--target", "y", "--bins", "3", "--epochs", "1"])
+    for text in ("x;y\n1;2,5\n3;4,5\n", "x,y\n1,2.5\n3,4.5\n"):
+        Path("new.csv").write_text(text)
+        capsys.readouterr()
+        main(["predict", "model.safetensors", "new.csv"])
+        assert "of 2 whose class is known" in capsys.readouterr().out

@@ -303,6 +303,8 @@ class TestPredict:
 
     def test_mistakes(self, capsys, model, credit, things):
         assert "must be a model saved by simloss" in fails(capsys, "predict", credit, credit)
+        gone = fails(capsys, "predict", "gone.safetensors", credit)
+        assert "Nothing was found at 'gone.safetensors'" in gone
         assert "it has no 'income'" in fails(capsys, "predict", model, things)
         assert "Nothing was found at" in fails(capsys, "predict", model, "gone.csv")
         assert "must end in .csv or .parquet" in fails(
@@ -364,6 +366,53 @@ class TestMistakes:
 
 
 class TestWhatWasSwallowed:
+    def test_cells_that_are_no_number_are_counted(self, capsys, tmp_path):
+        cells = ["8,122" if i < 3 else "1,5" if i == 3 else str(i * i % 31) for i in range(40)]
+        frame = pd.DataFrame({"price": cells, "y": ["low", "high"] * 20})
+        frame.to_csv(tmp_path / "t.csv", index=False)
+        main(["train", "t.csv", "--target", "y", "--epochs", "1"])
+        said = "4 cells of 'price' are no number and count as missing, such as '8,122'"
+        assert said in capsys.readouterr().out
+
+    def test_bins_of_values_that_repeat(self, capsys, tmp_path):
+        rows = "".join(f"{i % 7},{(0, 0, 0, 1, 5)[i % 5]}\n" for i in range(60))
+        (tmp_path / "t.csv").write_text("x,y\n" + rows)
+        main(["train", "t.csv", "--target", "y", "--bins", "10", "--epochs", "1"])
+        assert "--bins 10 gives 3 classes, because values repeat" in capsys.readouterr().out
+        saved = SavedModel.load("model.safetensors")
+        assert len(saved.edges) == len(saved.class_names) + 1 == 4
+        main(["predict", "model.safetensors", "t.csv"])
+        assert "of 60 whose class is known" in capsys.readouterr().out
+
+    def test_ranges_of_negative_numbers_are_no_formulas(self, tmp_path):
+        rows = "".join(f"{i % 11},{i % 11 - 10.25}\n" for i in range(66))
+        (tmp_path / "t.csv").write_text("x,y\n" + rows)
+        main(["train", "t.csv", "--target", "y", "--bins", "3", "--epochs", "1"])
+        main(["predict", "model.safetensors", "t.csv", "--out", "a.csv"])
+        names = SavedModel.load("model.safetensors").class_names
+        assert names[0].startswith("-10.25–-")
+        assert set(pd.read_csv("a.csv")["answer"]) <= set(names)
+
+    def test_codes_as_a_class_order(self, capsys, tmp_path):
+        (tmp_path / "t.csv").write_text("x,y\n" + "1,01\n2,02\n3,10\n" * 9)
+        order = ["--class-order", "02,01,10"]
+        main(["train", "t.csv", "--target", "y", *order, "--epochs", "1"])
+        assert "3 classes, in this order: 02 < 01 < 10" in capsys.readouterr().out
+
+    def test_rows_without_an_image_are_counted(self, capsys, ages, tmp_path):
+        rows = "".join(f"{age}/{i}.png,{age}\n" for age in (1, 2) for i in range(6))
+        (tmp_path / "ages" / "list.csv").write_text("file,age\n" + rows + ",1\n,2\n")
+        arguments = ["--target", "age", "--image-column", "file", "--size", "8"]
+        main(["train", "ages/list.csv", *arguments, "--epochs", "1"])
+        assert "2 rows without an image are left out" in capsys.readouterr().out
+        main(["predict", "model.safetensors", "ages/list.csv"])
+        assert "Note: 2 rows without an image are left out." in capsys.readouterr().err
+        (tmp_path / "ages" / "3" / "phone.heic").write_bytes(b"?")
+        main(["predict", "model.safetensors", "ages/3"])
+        told = capsys.readouterr().err
+        assert "1 files are left out (a format that is not read; save them as .png or" in told
+        assert "phone.heic" in told
+
     def test_the_target_twice_is_refused(self, capsys, tmp_path):
         path = tmp_path / "twice.csv"
         path.write_text("x,grade,grade\n" + "1,2,2\n3,4,4\n" * 20)

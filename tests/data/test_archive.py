@@ -102,6 +102,15 @@ def test_a_zip_of_a_version_to_come(tmp_path):
         list(source(path).members())
 
 
+def test_a_damaged_name_in_a_zip(tmp_path):
+    path = write_zip(tmp_path / "a.zip", {"ö": b"1"})
+    content = bytearray(path.read_bytes())
+    content[content.index("ö".encode())] = 0xFF  # in the header before the file
+    path.write_bytes(content)
+    with pytest.raises(DataError, match="is damaged or not complete"):
+        read_all(path)
+
+
 def test_a_file_without_a_name_in_a_zip_is_left_out(tmp_path):
     path = tmp_path / "a.zip"
     with zipfile.ZipFile(path, "w") as archive:

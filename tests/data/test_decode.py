@@ -89,6 +89,24 @@ def test_photos_are_turned_as_the_camera_was_held():
     assert np.abs(found.astype(int) - pixels).max() < 10
 
 
+@pytest.mark.parametrize("form", ["PNG", "WEBP", "TIFF"])
+@pytest.mark.parametrize("mode", ["RGBA", "LA"])
+def test_transparency_is_white(form, mode):
+    pixels = np.zeros((4, 4, len(mode)), dtype=np.uint8)  # black where nobody sees it
+    pixels[0, :, -1] = 255
+    pixels[1, :, -1] = 51
+    found = pixels_of(saved(Image.fromarray(pixels, mode), form, lossless=True), 4)
+    assert found[:, 0, 0].tolist() == [0, 204, 255, 255]
+
+
+@pytest.mark.parametrize("mode", ["P", "RGB", "L"])
+def test_a_transparent_colour_is_white(mode):
+    image = Image.new(mode, (4, 4), 0)
+    clear = (0, 0, 0) if mode == "RGB" else 0
+    assert pixels_of(saved(image, "PNG", transparency=clear), 4).min() == 255
+    assert pixels_of(saved(image, "PNG"), 4).max() == 0
+
+
 def test_fractions_are_refused():
     image = Image.fromarray(np.ones((4, 4), np.float32))
     [(_, problem)] = decoded([("x.tif", saved(image, "TIFF"))], 4)

@@ -1,5 +1,6 @@
 """Folders of images nobody prepared."""
 
+import shutil
 from zlib import crc32
 
 import pytest
@@ -8,6 +9,8 @@ import torch
 from data.files import jpeg, write_folder, write_zip
 from simloss.data import DataError, image_folder, image_table, split
 from simloss.data.content import content_of
+from simloss.data.image_folder import loose_images
+from simloss.experiment.similarities import tree_of
 
 
 def of_classes(classes, each=3, prefix=""):
@@ -39,6 +42,18 @@ def test_images_of_other_formats_are_named(tmp_path):
     [(reason, entry)] = read.notes["left_out"].items()
     assert "save them as .png or .jpg" in reason
     assert sorted(entry["names"]) == ["cat/moving.gif", "dog/phone.HEIC"]
+    files["__MACOSX/dog/._phone.HEIC"] = b"?"  # what a Mac puts beside it in an archive
+    read = image_folder(write_zip(tmp_path / "pets.zip", files), size=8)
+    assert read.notes["left_out"][reason]["count"] == 2
+
+
+def test_what_is_not_answered_for_is_named(tmp_path):
+    files = {"1.jpg": jpeg(1), "2.heic": b"?", "._2.heic": b"?", "notes.txt": b"?"}
+    found = loose_images(write_zip(tmp_path / "new.zip", files), 8)
+    assert found.names == ("1.jpg",)
+    [(reason, entry)] = found.left_out.items()
+    assert "save them as .png or .jpg" in reason
+    assert entry == {"count": 1, "names": ["2.heic"]}
 
 
 def test_the_same_from_an_archive(tmp_path):
@@ -70,6 +85,32 @@ def test_parts_are_folders(tmp_path, folders, sizes):
     assert ("parts" in read.notes) == (len(folders) < 3)
 
 
+@pytest.mark.parametrize(
+    ("folders", "said"),
+    [
+        (("train", "test"), "a fifth of train is used as validation"),
+        (("train", "val"), "val is used as test, and a fifth of train as validation"),
+        (("train",), "a fifth of train is used as validation, and a fifth of the rest as test"),
+    ],
+)
+def test_what_stands_in_for_a_part_is_said(tmp_path, folders, said):
+    files = {}
+    for part in folders:
+        files |= of_classes(["cat", "dog"], each=5, prefix=f"{part}/")
+    read = image_folder(write_folder(tmp_path / "pets", files), size=8)
+    assert read.notes["parts"] == said
+
+
+def test_equal_pictures_stay_in_train_or_leave_it_together(tmp_path):
+    files = of_classes(["cat", "dog"], each=10, prefix="train/")
+    for i in range(10):
+        files[f"train/cat/{i}-again.jpg"] = files[f"train/cat/{i}.jpg"]
+    read = image_folder(write_folder(tmp_path / "pets", files), size=8)
+    seen = [set(read.groups[indices].tolist()) for indices in read.parts.values()]
+    assert all(seen)
+    assert sum(map(len, seen)) == len(set.union(*seen)) == 20
+
+
 def test_nested_folders_are_a_tree(tmp_path):
     files = of_classes(["animal/bird/robin", "animal/bird/crow", "animal/fish/cod", "plant/rose"])
     read = image_folder(write_folder(tmp_path / "life", files), size=8)
@@ -79,6 +120,18 @@ def test_nested_folders_are_a_tree(tmp_path):
     read = image_folder(write_folder(tmp_path / "hands", files), size=8)
     assert read.class_names == ("a/left", "a/right", "b/left", "b/right")
     assert read.superclasses == ("a", "a", "b", "b")
+
+
+def test_a_class_beside_folders_of_classes_hangs_on_the_root(tmp_path):
+    files = of_classes(["animal/bird", "animal/fish", "rose"])
+    read = image_folder(write_folder(tmp_path / "life", files), size=8)
+    assert read.class_names == ("bird", "fish", "rose")
+    assert read.superclasses == ("animal", "animal", "rose")
+    tree = tree_of(read)
+    assert tree.class_names == read.class_names
+    assert [tree.names[node] for node in tree.superclass(1)] == ["animal", "animal", "rose"]
+    files = of_classes(["cat", "dog/photos"])
+    assert image_folder(write_folder(tmp_path / "deep", files), size=8).superclasses is None
 
 
 def test_equal_pictures_stay_together(tmp_path):
@@ -98,6 +151,7 @@ def test_a_table_of_images(tmp_path):
     assert read.class_names == ("4", "5", "30")
     assert read.labels.tolist() == [2, 0, 1, 2, 0]
     assert read.inputs.shape == (5, 3, 8, 8)
+    assert (read.notes["rows_without_class"], read.notes["rows_without_image"]) == (1, 1)
     (folder / "lost.csv").write_text("file,age\nnowhere.png,1\npictures/1.png,2\n")
     with pytest.raises(DataError, match=r"lost.csv' names the file '.*nowhere.png', which cannot"):
         image_table(folder / "lost.csv", target="age", image_column="file")
@@ -128,6 +182,28 @@ class TestMistakes:
         mixed = of_classes(["cat", "dog"], prefix="train/") | {"test/1.jpg": jpeg(2)}
         with pytest.raises(DataError, match="must hold the classes as folders in train, val"):
             image_folder(write_folder(tmp_path / "mixed", mixed), size=8)
+
+    def test_parts(self, tmp_path):
+        files = {}
+        for part in ("train", "Val", "test", "extra"):
+            files |= of_classes(["cat", "dog"], prefix=f"{part}/")
+        folder = write_folder(tmp_path / "pets", files)
+        with pytest.raises(DataError, match="nothing but train, val and test .* 'extra' lies bes"):
+            image_folder(folder, size=8)
+        shutil.rmtree(folder / "extra")
+        shutil.rmtree(folder / "train")
+        with pytest.raises(DataError, match="must hold train where Val and test are its folders"):
+            image_folder(folder, size=8)
+        shutil.rmtree(folder / "Val")
+        assert image_folder(folder, size=8).class_names == ("cat", "dog")
+        exam = of_classes(["test", "homework"])
+        assert image_folder(write_folder(tmp_path / "exam", exam), size=8).num_classes == 2
+
+    def test_two_spellings(self, tmp_path):
+        files = of_classes(["train/Cat", "train/dog", "test/cat", "test/dog"])
+        folder = write_folder(tmp_path / "pets", files)
+        with pytest.raises(DataError, match="pets' has 'cat' and 'Cat'; write them alike"):
+            image_folder(folder, size=8)
 
     def test_order(self, tmp_path):
         folder = write_folder(tmp_path / "fruit", of_classes(["raw", "ripe", "rotten"]))

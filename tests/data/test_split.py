@@ -135,7 +135,7 @@ def test_empty_part_is_an_error():
     with pytest.raises(
         DataError,
         match=r"The test part is empty: a share of 0.2 of 2 examples gives it none; "
-        r"change `shares` or give more examples\.",
+        r"give more examples\.",
     ):
         split(dataset([0, 0]))
 

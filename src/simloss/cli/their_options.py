@@ -135,13 +135,22 @@ def described(data: "DataConfig", dataset: "Dataset", made: "Proposal") -> Itera
     yield f"{dataset.name}: {len(dataset):,} examples{_inputs(dataset)}"
     for name, reason in notes.get("unused", {}).items():
         yield f"  column {name!r} is not used: {reason}"
+    for name, entry in notes.get("not_numbers", {}).items():
+        yield (
+            f"  {entry['count']:,} cells of {name!r} are no number and count as missing, "
+            f"such as {entry['example']!r}"
+        )
     if count := notes.get("rows_without_class"):
         yield f"  {count:,} rows without a class are left out"
+    if count := notes.get("rows_without_image"):
+        yield f"  {count:,} rows without an image are left out"
     for reason, entry in notes.get("left_out", {}).items():
         yield f"  {entry['count']:,} files left out ({reason}): {', '.join(entry['names'][:3])}"
     if "parts" in notes:
         yield f"  {notes['parts']}"
     yield _classes(dataset, made)
+    if bins := notes.get("bins"):
+        yield f"  --bins {bins} gives {dataset.num_classes} classes, because values repeat"
     if rare := notes.get("rare_classes"):
         listed = ", ".join(f"{name} ({count})" for name, count in rare.items())
         yield f"  rare, fewer than 3 examples: {listed}"

@@ -40,6 +40,7 @@ _DAMAGE = (
     lzma.LZMAError,
     struct.error,
     tarfile.TarError,
+    UnicodeDecodeError,  # of a name in a zip file
     zipfile.BadZipFile,
     zlib.error,
 )

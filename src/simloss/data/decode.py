@@ -99,18 +99,26 @@ def _upright(image: Any) -> Any:
     return ImageOps.exif_transpose(image) if "exif" in image.info else image
 
 
+def _on_white(image: Any) -> Any:
+    """Without transparency: what lies under it is a colour that no viewer shows."""
+    from PIL import Image
+
+    seen = image.convert("RGBA")
+    return Image.alpha_composite(Image.new("RGBA", seen.size, "white"), seen)
+
+
 def _rgb(image: Any) -> Any:
     """Three channels of eight bits; Pillow itself would cut sixteen bits off at white."""
     from PIL import Image
 
-    if image.mode == "RGB":
-        return image
     if image.mode == "F":
         raise Unreadable("its pixels are fractions, whose white is not known; save it as 8-bit")
     if image.mode.startswith("I"):
         numbers = np.asarray(image).clip(0, _SIXTEEN_BITS * 255)
         image = Image.fromarray((numbers // _SIXTEEN_BITS).astype(np.uint8))
-    return image.convert("RGB")
+    elif image.mode in ("RGBA", "LA", "PA", "RGBa") or "transparency" in image.info:
+        image = _on_white(image)
+    return image if image.mode == "RGB" else image.convert("RGB")
 
 
 def _decode(name: str, data: bytes, size: int) -> Pixels | Unreadable:

@@ -21,7 +21,7 @@ from .source import Folder, Listed, Progress, Source
 from .split import PARTS, split
 from .table import superclasses
 from .table_file import column, read_table
-from .target import class_notes
+from .target import class_notes, refuse_two_spellings
 from .target import target as classes_of
 
 IMAGE_ENDINGS = (".jpg", ".jpeg", ".png", ".webp", ".bmp", ".tif", ".tiff", ".jfif")
@@ -37,6 +37,14 @@ _PART_NAMES = {
     "dev": "validation",
     "test": "test",
     "testing": "test",
+}
+# What is said where these parts are missing.
+_STAND_INS = {
+    ("validation",): "a fifth of train is used as validation",
+    ("test",): "val is used as test, and a fifth of train as validation",
+    ("validation", "test"): (
+        "a fifth of train is used as validation, and a fifth of the rest as test"
+    ),
 }
 # Deep enough for train/kingdom/.../species/photo.jpg.
 _DEPTH = 12
@@ -56,7 +64,7 @@ def image_folder(
 
     `train`, `val` and `test` at the top fix the parts; if one of them is missing, a fifth of the
     training images stands in for validation, and `val` for test. Folders in folders,
-    `animal/bird/robin`, make a tree of the classes.
+    `animal/bird/robin`, make a tree of the classes; one beside them hangs on its root.
 
     Args:
         path: the folder or archive.
@@ -88,6 +96,8 @@ def image_folder(
     names = _without_common_folder([PurePosixPath(name).parent.parts for name in pictures.names])
     part_of, classes = _parts_and_classes(found, names)
     names_of = _short(classes)
+    if class_order is None:
+        refuse_two_spellings(f"'{found}'", names_of.values())
     order = order_of([names_of[each] for each in classes], class_order)
     if len(order.names) < 2:
         raise DataError(
@@ -134,9 +144,9 @@ def image_table(
     frame = read_table(found, (target, image_column, *([superclass] if superclass else [])))
     check_content(found, content)
     cells = column(frame, target, "target", found)
-    files = column(frame, image_column, "image_column", found)
-    frame = frame[files.notna()]
-    classes = classes_of(target, cells[files.notna()], class_names=class_order, bins=bins)
+    has_image = column(frame, image_column, "image_column", found).notna()
+    frame = frame[has_image]
+    classes = classes_of(target, cells[has_image], class_names=class_order, bins=bins)
     frame = frame.iloc[classes.rows]
     names = [str(name) for name in frame[image_column]]
     pictures = listed_images(found, names, size, cache=cache, progress=progress)
@@ -152,7 +162,7 @@ def image_table(
         class_names=classes.order.names,
         superclasses=superclasses(frame, found, superclass, classes),
         groups=same[picked],
-        notes={**classes.notes, **_about(pictures)},
+        notes={**classes.notes, **_without_image(int((~has_image).sum())), **_about(pictures)},
     )
 
 
@@ -181,7 +191,7 @@ def loose_images(path: Path, size: int) -> Images:
     return images(
         _source(path),
         name="loose",
-        row_name=lambda name: name if _is_image(name) else None,
+        row_name=lambda name: name if _is_image(name) else _other_format(name),
         rules=f"images ({', '.join(IMAGE_ENDINGS)})",
         size=size,
         cache=False,
@@ -196,11 +206,15 @@ def _is_image(name: str) -> bool:
     return name.lower().endswith(IMAGE_ENDINGS) and not PurePosixPath(name).name.startswith(".")
 
 
-def _row_name(name: str) -> str | LeftOut | None:
-    if name.lower().endswith(_OTHER_IMAGES):
-        return LeftOut("a format that is not read; save them as .png or .jpg")
-    if not _is_image(name):
+def _other_format(name: str) -> LeftOut | None:
+    if not name.lower().endswith(_OTHER_IMAGES) or PurePosixPath(name).name.startswith("."):
         return None
+    return LeftOut("a format that is not read; save them as .png or .jpg")
+
+
+def _row_name(name: str) -> str | LeftOut | None:
+    if not _is_image(name):
+        return _other_format(name)
     return name if "/" in name else LeftOut("not in the folder of a class")
 
 
@@ -219,6 +233,10 @@ def _about(pictures: Images) -> dict[str, object]:
     return {"left_out": pictures.left_out} if pictures.left_out else {}
 
 
+def _without_image(count: int) -> dict[str, object]:
+    return {"rows_without_image": count} if count else {}
+
+
 def _without_common_folder(names: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
     """Without the folders that all have in common and that are not a class: those of an archive."""
     while len(first := {name[0] for name in names}) == 1 and min(map(len, names)) > 1:
@@ -234,14 +252,32 @@ Folders = list[tuple[str, ...]]
 def _parts_and_classes(path: Path, names: Folders) -> tuple[list[str] | None, Folders]:
     """The part of each image where the folders at the top are parts, and the folders below."""
     top = [_PART_NAMES.get(name[0].lower()) for name in names]
-    if not all(top) or "train" not in top:
-        return None, names
+    if len(set(top) - {None}) > 1:
+        _check_parts(path, top, names)
+    elif not all(top) or "train" not in top:
+        return None, names  # a class may be called "test"
     if min(map(len, names)) < 2:
         raise DataError(
             f"'{path}' must hold the classes as folders in train, val and test, "
             f"but there are images beside them."
         )
     return [part or "" for part in top], [name[1:] for name in names]
+
+
+def _check_parts(path: Path, top: list[str | None], names: Folders) -> None:
+    """Two parts or more are no classes: there has to be train, and nothing else."""
+    odd = next((name[0] for name, part in zip(names, top, strict=True) if part is None), None)
+    if odd is not None:
+        raise DataError(
+            f"'{path}' must hold nothing but train, val and test where these are its folders, "
+            f"but {odd!r} lies beside them; move it elsewhere."
+        )
+    if "train" not in top:
+        both = " and ".join(dict.fromkeys(name[0] for name in names))
+        raise DataError(
+            f"'{path}' must hold train where {both} are its folders, but there is none; "
+            f"add it, or give the path of one of them."
+        )
 
 
 def _short(classes: Folders) -> dict[tuple[str, ...], str]:
@@ -255,9 +291,12 @@ def _short(classes: Folders) -> dict[tuple[str, ...], str]:
 def _superclasses(
     names_of: dict[tuple[str, ...], str], order: tuple[str, ...]
 ) -> tuple[str, ...] | None:
+    """The folders above each class; one at the top is its own superclass beside the others."""
     above = {name: "/".join(path[:-1]) for path, name in names_of.items()}
-    found = tuple(above[name] for name in order)
-    return found if all(found) and len(set(found)) > 1 else None
+    found = tuple(above[name] or name for name in order)
+    # With classes at the top, folders that hold one class each are no tree, but just deep.
+    is_tree = all(above.values()) or len(set(found)) < len(found)
+    return found if is_tree and len(set(found)) > 1 else None
 
 
 def _with_parts(dataset: Dataset, part_of: list[str]) -> Dataset:
@@ -265,20 +304,25 @@ def _with_parts(dataset: Dataset, part_of: list[str]) -> Dataset:
     indices = {
         name: torch.tensor([i for i, part in enumerate(part_of) if part == name]) for name in PARTS
     }
-    notes = dict(dataset.notes)
-    if not len(indices["test"]) and len(indices["validation"]):
+    lacking = [name for name in PARTS[1:] if not len(indices[name])]
+    notes = {"parts": _STAND_INS[tuple(lacking)]} if lacking else {}
+    if lacking == ["test"]:
         indices["test"], indices["validation"] = indices["validation"], indices["test"]
-        notes["parts"] = "val is used as test, and a fifth of train as validation"
-    for lacking in PARTS[1:]:
-        if not len(indices[lacking]):
-            notes.setdefault("parts", f"a fifth of train is used as {lacking}")
-            indices["train"], indices[lacking] = _fifth(dataset, indices["train"])
-    return replace(dataset, parts=indices, notes=notes)
+        lacking = ["validation"]
+    for name in lacking:
+        indices["train"], indices[name] = _fifth(dataset, indices["train"])
+    return replace(dataset, parts=indices, notes=dataset.notes | notes)
 
 
 def _fifth(dataset: Dataset, indices: Tensor) -> tuple[Tensor, Tensor]:
-    """Four fifths and one fifth of some examples, of each class alike."""
-    some = replace(dataset, inputs=torch.empty(len(indices)), labels=dataset.labels[indices])
-    parts = split(some, shares=(0.8, 0.1, 0.1), stratify=True)
+    """Four fifths and one fifth of some examples, of each class alike, equal ones together."""
+    assert dataset.groups is not None
+    some = replace(
+        dataset,
+        inputs=torch.empty(len(indices)),
+        labels=dataset.labels[indices],
+        groups=dataset.groups[indices],
+    )
+    parts = split(some, shares=(0.8, 0.1, 0.1), stratify=True, keep_groups_together=True)
     rest = torch.cat([parts["validation"], parts["test"]]).sort().values
     return indices[parts["train"]], indices[rest]

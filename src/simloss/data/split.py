@@ -116,5 +116,5 @@ def _check_parts(parts: dict[str, Tensor], shares: Sequence[float]) -> None:
             total = sum(len(indices) for indices in parts.values())
             raise DataError(
                 f"The {name} part is empty: a share of {share:g} of {total} examples gives it "
-                f"none; change `shares` or give more examples."
+                f"none; give more examples."
             )

@@ -4,12 +4,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor
 
 from .. import _checks
 from ..data import DataError, Encoder, rows
+from ..data.columns import not_understood
 from ..data.image_folder import listed_images, loose_images
 from ..data.images import UNREADABLE, Images
 from ..data.table import table_numbers
@@ -22,6 +22,7 @@ from .sources import dataset
 _BY_NAME = ("diamonds", "abalone")
 # What a cell is not, where its text has no number.
 _KINDS = {"number": "no number", "date": "no such date", "rank": "no word the model knows"}
+_UNREAD = {UNREADABLE: "cannot be read"}
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,8 @@ def new_data(saved: SavedModel, path: str, image_column: str | None = None) -> N
 
 def _table(saved: SavedModel, encoder: Encoder, path: Path) -> NewData:
     texts = [each.name for each in encoder.columns if each.kind in ("rank", "category")]
-    frame = read_table(path, (*texts, _target(saved)))
+    with_commas = [each.name for each in encoder.columns if each.form == ","]
+    frame = read_table(path, (*texts, _target(saved)), tuple(with_commas))
     for each in encoder.columns:
         column(frame, each.name, "data", path)
     cells = table_numbers(frame, encoder.columns)
@@ -87,18 +89,18 @@ def _news(encoder: Encoder, frame: Any, cells: Tensor) -> list[str]:
     """What the cells hold that no cell of the training file did."""
     notes = []
     for at, each in enumerate(encoder.columns):
-        numbers, present = cells[:, at].numpy(), frame[each.name].notna().to_numpy()
+        numbers = cells[:, at].numpy()
         unseen = int((numbers == -1).sum()) if each.kind == "category" else 0
         if unseen:
             notes.append(f"{unseen:,} rows have a {each.name!r} the model has never seen")
-        gaps = int((~present).sum())
+        gaps = int(frame[each.name].isna().sum())
         if gaps and not each.has_missing:
             notes.append(f"{gaps:,} rows have no {each.name!r}, which no training row lacked")
-        odd = (present & np.isnan(numbers)).nonzero()[0]
-        if len(odd):
-            shown = str(frame[each.name].iloc[odd[0]])[:40]
+        odd = not_understood(frame[each.name], numbers)
+        if odd is not None:
+            count, shown = odd
             notes.append(
-                f"{len(odd):,} cells of {each.name!r} are {_KINDS[each.kind]} and count as "
+                f"{count:,} cells of {each.name!r} are {_KINDS[each.kind]} and count as "
                 f"missing, such as {shown!r}"
             )
     return notes
@@ -115,17 +117,22 @@ def _images(saved: SavedModel, path: Path, image_column: str | None) -> NewData:
     if heading is None:
         raise DataError(f"`--image-column` must name the column of '{path}' that holds images.")
     frame = read_table(path, (heading, _target(saved)))
-    frame = frame[column(frame, heading, "image_column", path).notna()]
+    has_image = column(frame, heading, "image_column", path).notna()
+    frame = frame[has_image]
     pictures = listed_images(path, [str(name) for name in frame[heading]], size, cache=False)
     at = {name: row for row, name in enumerate(pictures.names)}
     frame = frame[[str(name) in at for name in frame[heading]]]
     names = [str(name) for name in frame[heading]]
     inputs = rows(pictures.pixels, torch.tensor([at[name] for name in names]))
-    return NewData(inputs, names, "file", _truth(saved, frame), _unread(pictures))
+    lacking = int((~has_image).sum())
+    notes = (f"{lacking:,} rows without an image are left out",) if lacking else ()
+    return NewData(inputs, names, "file", _truth(saved, frame), (*notes, *_unread(pictures)))
 
 
 def _unread(pictures: Images) -> tuple[str, ...]:
-    entry = pictures.left_out.get(UNREADABLE)
-    if not entry:
-        return ()
-    return (f"{entry['count']:,} files cannot be read: {', '.join(entry['names'][:3])}",)
+    """What has no answer, a sentence each."""
+    return tuple(
+        f"{entry['count']:,} files {_UNREAD.get(reason, f'are left out ({reason})')}: "
+        f"{', '.join(entry['names'][:3])}"
+        for reason, entry in pictures.left_out.items()
+    )

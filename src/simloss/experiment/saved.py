@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from .. import _checks
-from ..data import Dataset, Encoder
+from ..data import Dataset, Encoder, MissingDataError
 from ..data.standardize import Standardizer
 from ..similarity import as_similarity
 from .config import Config
@@ -179,6 +179,8 @@ def _encoder(about: dict[str, Any], path: Path) -> Encoder | None:
 def _read(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
     from safetensors import SafetensorError, safe_open
 
+    if not Path(path).exists():
+        raise MissingDataError(f"Nothing was found at '{path}'.")
     try:
         with safe_open(path, framework="pt") as file:
             about = json.loads((file.metadata() or {})["simloss"])

@@ -19,6 +19,7 @@ from simloss.report.figures.training import training
 from simloss.report.figures.usage import strips
 from simloss.report.gallery import gallery
 from simloss.report.intervals import intervals
+from simloss.report.mistake_costs import mistake_costs
 from simloss.report.run import Run
 from simloss.report.selection import best_of_each, points_of_families, values_of_families
 
@@ -191,12 +192,14 @@ def test_many_classes_are_binned_or_cut_to_the_most_confused():
 
 def test_costliest_confusions_by_hand():
     counts = np.array([[50.0, 9, 3], [1, 30, 0], [2, 0, 5]])
-    found = costliest(Classes(("a", "b", "c"), None, True), counts)
+    classes = Classes(("a", "b", "c"), None, True)
+    cost = mistake_costs(classes, made_up.config())
+    found = costliest(classes, counts, cost)
     names = [(each.truth, each.answer, each.cost) for each in found]
     assert names == [("a", "b", 1), ("a", "c", 2), ("c", "a", 2), ("b", "a", 1)]
     assert found[0].share == pytest.approx(9 / (9 + 6 + 4 + 1))
     assert found[0].per_thousand == pytest.approx(90)
-    assert costliest(Classes(("a",), None, True), np.array([[4.0]])) == []
+    assert costliest(Classes(("a",), None, True), np.array([[4.0]]), cost) == []
 
 
 def test_calibration_leaves_out_nearly_empty_bins(ordered):

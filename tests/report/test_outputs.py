@@ -137,14 +137,6 @@ def test_too_many_classes_are_sampled(monkeypatch):
     assert made.places[-1] == 49
 
 
-def test_costs_are_places_apart_tree_height_or_one():
-    truth, answers = np.array([0, 0, 0]), np.array([0, 1, 2])
-    assert classes(3).costs(truth, answers).tolist() == [0, 1, 2]
-    tree = Classes(("a", "b", "c"), ("x", "x", "y"), False)
-    assert tree.costs(truth, answers).tolist() == [0, 1, 2]
-    assert classes(3, ordered=False).costs(truth, answers).tolist() == [0, 1, 1]
-
-
 def test_what_makes_classes_ordered():
     assert is_ordered(made_up.config())
     plain = {"metrics": ("accuracy",), "similarity": "tree", "rules": ("argmax",)}

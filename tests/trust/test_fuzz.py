@@ -16,7 +16,8 @@ NAMES = (
     *("WordNet, data.noun", "WordNet, index.noun"),
     *("tree, CSV of paths", "tree, CSV of parents", "graph, CSV"),
     *("user's table, CSV", "user's table, csv.gz", "user's table, parquet"),
-    *("UTKFace, tar.gz", "UTKFace, zip", "AFAD, tar.xz", "CIFAR-100, binary", "CIFAR-100, python"),
+    *("UTKFace, tar.gz", "UTKFace, zip", "AFAD, tar.xz", "image folder, zip"),
+    *("CIFAR-100, binary", "CIFAR-100, python"),
     *("configuration, YAML", "records, JSONL", "a report's tables", "a cell's arrays, npz"),
     *("model, safetensors", "checkpoint", "image cache"),
 )

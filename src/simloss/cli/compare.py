@@ -65,8 +65,6 @@ def compare(
     from ..experiment.treatment import BASELINE
     from .running import run_and_report
 
-    if workers is not None:
-        _checks.class_count("workers", workers)
     if r and loss and set(loss) == {BASELINE}:
         raise ValueError(f"`--r` is for a loss with similarity, but got --loss {BASELINE} only.")
     if data is not None and data not in SHIPPED:

@@ -5,9 +5,11 @@ import json
 import os
 from pathlib import Path
 
+from .. import _checks
 from ..experiment.cell import dataset_of
 from ..experiment.config import Config, cell_id
 from ..experiment.grid import cells_of, run
+from ..experiment.measure import Judge
 from ..experiment.parts import indices_of
 from ..experiment.progress import progress_for
 from ..experiment.store import RunFolder
@@ -34,13 +36,16 @@ def run_and_report(
     cluster: str | None = None,
 ) -> None:
     """Run what is missing, then print the verdict and write the report."""
+    if workers is not None:
+        _checks.class_count("workers", workers)
     folder = folder_for(config, out)
-    # What is wrong with the data, a split, a similarity or a loss is said before a folder is made.
+    # What is wrong with the data, a split, a loss or a metric is said before a folder is made.
     dataset = dataset_of(config)
     for seed in config.seeds:
         indices_of(dataset, config.split, seed)
     for treatment in config.treatments:
         treatment.loss_for(dataset)
+    Judge.of(dataset, config.metrics, config.cost).try_out(config.rules)
     with stopped_politely(lambda: _recorded(config, folder)):
         run(
             config,

@@ -44,7 +44,7 @@ def answers(
     as_judged = saved.probabilities(data.inputs, calibrated=False)
     chosen = decide(as_judged, cost, positions=positions)
     costs = expected_cost(p, chosen, cost, positions=positions)
-    limit = float("inf") if abstain is None else _checks.real("abstain", abstain)
+    limit = float("inf") if abstain is None else _checks.threshold("abstain", abstain)
     final = chosen.masked_fill(costs > limit, UNSURE)
     names = saved.class_names
     table: Table = {

@@ -103,17 +103,18 @@ class Config:
 
     def check_baseline(self) -> None:
         """Refuse a comparison without cross entropy."""
-        if not any(treatment.loss == BASELINE for treatment in self.treatments):
+        if not any(each.loss == BASELINE and not each.options for each in self.treatments):
             raise ValueError(
-                "`treatments` must include cross entropy, which everything is compared with."
+                "`treatments` must include cross entropy without options, which everything is "
+                "compared with."
             )
 
     def __post_init__(self) -> None:
         if len(self.treatments) != 1:  # one alone is a saved net's, and not compared
             self.check_baseline()
         _check_labels(self.treatments)
-        if not self.seeds:
-            raise ValueError("`seeds` must hold at least one number, but it is empty.")
+        for name in ("seeds", "metrics", "rules"):  # twice the same would be counted twice
+            _checks.distinct(name, getattr(self, name))
         for rule in self.rules:
             _checks.choice("rules", rule, RULES)
         if self.rules[:1] != ("argmax",):
@@ -218,6 +219,8 @@ def _check_labels(treatments: tuple[Treatment, ...]) -> None:
     known: dict[str, Treatment] = {}
     for treatment in treatments:
         other = known.setdefault(treatment.label, treatment)
+        if other is not treatment and other == treatment:
+            raise ValueError(f"`treatments` must be distinct, but {other.label!r} is there twice.")
         if other != treatment:
             raise ValueError(
                 f"`treatments` must have different labels, but {treatment.label!r} is both "

@@ -55,7 +55,16 @@ class Judge:
         """The classes answered by a decision rule."""
         if rule == "conse":
             return conse(probabilities, word_vectors(self.class_names))
+        if self.cost(rule) is None:
+            what = "superclasses" if rule == "tree" else "a similarity as the `cost`"
+            raise ValueError(f"`rules` {rule!r} needs {what}, but there is none.")
         return decide(probabilities, self.cost(rule), positions=self.where(rule))
+
+    def try_out(self, rules: tuple[str, ...]) -> None:
+        """Answer and measure one example, so that what cannot be measured is said at once."""
+        p = torch.full((1, self.num_classes), 1 / self.num_classes)
+        for rule in rules:
+            self.all_metrics(self.answers(p, rule), torch.zeros(1, dtype=torch.long), p)
 
     def cost(self, rule: str) -> Any:
         """The cost that a rule's answers keep lowest."""

@@ -47,7 +47,7 @@ def training_config(
         preset,
         model=model or preset.model,
         # A configuration always holds the baseline; the net to train stands last.
-        treatments=(Treatment(BASELINE), chosen),
+        treatments=(chosen,) if loss == BASELINE else (Treatment(BASELINE), chosen),
         seeds=(seed,),
         rules=argmax_and(rule),
         training=replace(preset.training, keep_best_of="each rule", device=device),

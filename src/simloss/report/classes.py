@@ -33,20 +33,6 @@ class Classes:
     def __len__(self) -> int:
         return len(self.names)
 
-    def costs(self, truth: Indices, answers: Indices) -> Indices:
-        """How bad each of these answers is, (M).
-
-        Places apart; else the height of the common ancestor, 1 within a superclass and 2 beyond;
-        else just 1 where it is wrong.
-        """
-        if self.is_ordered:
-            return np.abs(truth - answers)
-        wrong = (truth != answers).astype(np.int64)
-        if self.superclasses is not None:
-            _, group = np.unique(np.array(self.superclasses), return_inverse=True)
-            wrong += group[truth] != group[answers]
-        return wrong
-
     def as_dataset(self, name: str) -> Dataset:
         """A data set with these classes and no examples: enough to make a similarity from."""
         return Dataset(

@@ -122,7 +122,8 @@ def _add_confusion(made: Gallery, run: Run, row: Row, outputs: Outputs) -> None:
             variant = str(len(made.confusion_variants))
             made.confusion_variants.append((variant, f"{row.label}, {answered_by(rule)}"))
             made.hang("confusion", confusion(run.classes, outputs.confusion[rule]), variant)
-            made.mistakes.append((variant, costliest(run.classes, outputs.confusion[rule])))
+            worst = costliest(run.classes, outputs.confusion[rule], run.costs)
+            made.mistakes.append((variant, worst))
 
 
 def _add_usage(

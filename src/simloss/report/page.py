@@ -154,8 +154,6 @@ def _figures(run: Run, made: Gallery) -> dict[str, Any]:
     if not has_outputs:
         made.outputs = None
     places = set(made.plots) | ({"outputs"} if has_outputs else set())
-    ordered = run.classes.is_ordered
-    cost_word = "places apart" if ordered else "cost"
     return {
         "figures": {name: name in places for name in _PLACES},
         "groups": [group["label"] for group in outputs["groups"]] if outputs else [],
@@ -169,8 +167,8 @@ def _figures(run: Run, made: Gallery) -> dict[str, Any]:
         "strip_families": made.strip_families,
         "confusion_variants": made.confusion_variants,
         "costliest": made.mistakes,
-        "cost_word": cost_word,
-        "confusion_note": _confusion_note(run),
+        "cost_word": run.costs.word,
+        "confusion_note": run.costs.note,
     }
 
 
@@ -197,14 +195,6 @@ def _outputs_note(run: Run, outputs: dict[str, Any] | None) -> str:
     if len(outputs["parts"]) == 1:
         notes.append("To keep the page small it holds the test part only.")
     return " ".join(notes)
-
-
-def _confusion_note(run: Run) -> str:
-    if run.classes.is_ordered:
-        return ""
-    if run.classes.superclasses is not None:
-        return "The cost is 1 within a superclass and 2 beyond it."
-    return "Every mistake costs 1."
 
 
 def _sections(run: Run, made: Gallery, has_similarity: bool) -> list[tuple[str, str]]:

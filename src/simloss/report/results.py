@@ -175,6 +175,14 @@ class Results:
         return found
 
 
+def spread(values: Iterable[float]) -> float:
+    """The standard deviation over runs; NaN with fewer than two."""
+    known = list(values)
+    mean = _mean(known)
+    squares = math.fsum((value - mean) ** 2 for value in known)
+    return math.sqrt(squares / (len(known) - 1)) if len(known) > 1 else math.nan
+
+
 def _mean(values: Iterable[float]) -> float:
     known = list(values)
     return math.fsum(known) / len(known) if known else math.nan

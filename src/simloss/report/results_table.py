@@ -1,14 +1,13 @@
 """A run in one table: a line a family or a treatment, all decisions side by side."""
 
 import math
-from statistics import stdev
 
 from .. import metrics
 from ..metrics import Metric
 from .findings import Finding
 from .markdown import escaped
 from .paper import in_the_paper, is_in_the_paper
-from .results import Results, Row
+from .results import Results, Row, spread
 from .verdict import Verdict
 
 Chosen = dict[str, Finding]  # rule -> the family's treatment under it
@@ -118,8 +117,8 @@ def _mark(finding: Finding) -> str:
 
 
 def _spread(metric: Metric, values: list[float], mean: float) -> str:
-    spread = stdev(values)
-    return metric.format(spread) if metric.percent else f"{spread:.{_digits(mean)}f}"
+    found = spread(values)
+    return metric.format(found) if metric.percent else f"{found:.{_digits(mean)}f}"
 
 
 def _shown(metric: Metric, value: float) -> str:

@@ -2,11 +2,13 @@
 
 from collections import Counter
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from ..experiment.config import Config
 from ..experiment.store import RunFolder, RunFolderError
 from .classes import Classes, classes_of, numbered
+from .mistake_costs import MistakeCosts, mistake_costs
 from .results import Record, Results
 from .verdict import Verdict, verdict_of
 
@@ -59,6 +61,11 @@ class Run:
     @property
     def results(self) -> Results:
         return self.verdict.results
+
+    @cached_property
+    def costs(self) -> MistakeCosts:
+        """What each confusion costs."""
+        return mistake_costs(self.classes, self.config)
 
 
 def _results(folder: RunFolder, records: list[Record], config: Config, unit: str | None) -> Results:

@@ -2,13 +2,12 @@
 
 import math
 from dataclasses import dataclass, replace
-from statistics import stdev
 
 from .. import metrics
 from ..metrics import Metric
 from ..statistics import Comparison, paired_comparison, smallest_p_value
 from ..statistics.paired import LEVEL
-from .results import BySeed, Results, Row
+from .results import BySeed, Results, Row, spread
 
 PARTS = ("validation", "test")
 
@@ -87,8 +86,7 @@ def _best(results: Results, rule: str, metric: Metric) -> Row | None:
 
 def _entry(row: Row, part: str, rule: str, metric: Metric, *, is_best: bool = False) -> Entry:
     values = row.by_seed(part, rule, metric.name).values()
-    spread = stdev(values) if len(values) > 1 else math.nan
-    return Entry(row.mean(part, rule, metric.name), spread, is_best=is_best)
+    return Entry(row.mean(part, rule, metric.name), spread(values), is_best=is_best)
 
 
 def _test_entry(results: Results, row: Row, rule: str, metric: Metric) -> Entry:

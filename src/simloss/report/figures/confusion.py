@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from ..bins import Bins
 from ..classes import Classes
+from ..mistake_costs import MistakeCosts
 from ..outputs import Floats
 from .style import SCALE, Figure, heat_map, rounded
 
@@ -67,10 +68,10 @@ def _most_confused(counts: Floats, classes: Classes) -> NDArray[np.int64]:
     return np.array(sorted(order, key=lambda i: (groups[i], i)), dtype=np.int64)
 
 
-def costliest(classes: Classes, counts: Floats, most: int = 8) -> list[Mistake]:
+def costliest(classes: Classes, counts: Floats, cost: MistakeCosts, most: int = 8) -> list[Mistake]:
     """The confusions that cost most on test data, the worst first."""
     truth, answers = np.nonzero(counts)
-    costs = classes.costs(truth, answers).astype(float)
+    costs = cost.of(truth, answers)
     totals = costs * counts[truth, answers]
     whole, examples = totals.sum(), counts.sum()
     worst = np.argsort(-totals, kind="stable")[:most]

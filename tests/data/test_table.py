@@ -288,5 +288,15 @@ class TestMistakes:
         with pytest.raises(DataError, match=r"needs about 3.0 MB of memory, but 1.0 MB are left"):
             table(path, target="y")
 
+    def test_damage_that_arrow_has_no_reader_for(self, tmp_path, monkeypatch):
+        pyarrow = pytest.importorskip("pyarrow")
+
+        def read_metadata(path):
+            raise pyarrow.ArrowNotImplementedError("Integers with more than 64 bits")
+
+        monkeypatch.setattr("pyarrow.parquet.read_metadata", read_metadata)
+        with pytest.raises(DataError, match="must be a parquet file"):
+            table(write(tmp_path, "x,y", "t.parquet"), target="y")
+
     def test_memory_is_known_here(self):
         assert memory.available_memory() > 2**20

@@ -192,7 +192,7 @@ def _inputs(dataset: "Dataset") -> str:
 def _classes(dataset: "Dataset", made: "Proposal") -> str:
     from ..data.class_order import ClassOrder
 
-    is_ordered = made.similarity in ("order", "values")
+    is_ordered = made.similarity in ("order", "values", "gaussian")
     order = ClassOrder(dataset.class_names, "given" if is_ordered else "names")
     how = "in this order" if is_ordered else "in no order"
     return f"{dataset.num_classes} classes, {how}: {order}"

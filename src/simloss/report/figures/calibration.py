@@ -37,7 +37,7 @@ def _line(results: Results, row: Row, bins: Floats, place: int) -> Figure:
     return {
         "type": "scatter",
         "mode": "lines+markers",
-        "name": plain(row.label, 32),
+        "name": plain(row.label, 40),
         "x": rounded((confidence / counts)[known]),
         "y": rounded((right / counts)[known]),
         "line": {"color": colour(results, row), "width": 2, "dash": dash(results, row)},

@@ -44,7 +44,7 @@ def _line(results: Results, row: Row, histories: list[History], rule: str) -> Fi
     return {
         "type": "scatter",
         "mode": "lines",
-        "name": plain(row.label, 32),
+        "name": plain(row.label, 40),
         "x": [i + 1 for i in epochs],
         "y": rounded(means),
         "line": {"color": colour(results, row), "width": 2, "dash": dash(results, row)},

@@ -86,7 +86,7 @@
       const names = labels.map((label) => plain(label, 30));
       const few = labels.length <= 15;
       const data = lines.map((line) => ({
-        type: "scatter", mode: few ? "lines+markers" : "lines", name: plain(line.label, 30), x, y: line.y,
+        type: "scatter", mode: few ? "lines+markers" : "lines", name: plain(line.label, 40), x, y: line.y,
         line: { color: line.colour, width: 2, dash: line.dash }, customdata: names,
         hovertemplate: "%{customdata}: %{y:.2%}<extra>%{fullData.name}</extra>",
       }));
@@ -114,7 +114,7 @@
       if (mark !== undefined && mark >= 0 && !best.includes(mark)) best[best.length - 1] = mark;
       const y = best.map((_, i) => i);
       const data = lines.map((line, i) => ({
-        type: "scatter", mode: "markers", name: plain(line.label, 30), x: best.map((j) => line.y[j]), y,
+        type: "scatter", mode: "markers", name: plain(line.label, 40), x: best.map((j) => line.y[j]), y,
         marker: { color: line.colour, size: 9, symbol: ["circle", "square", "triangle-up", "diamond", "cross", "star"][i % 6] },
         hovertemplate: "%{x:.2%}<extra>%{fullData.name}</extra>",
       }));

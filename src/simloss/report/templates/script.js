@@ -10,6 +10,13 @@
     return short.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
   };
 
+  /** Plotly gives all columns of a legend the width of its longest name, and takes its rows from the plot. */
+  const legendRows = (data, width) => {
+    const names = data.filter((trace) => trace.name && trace.showlegend !== false).map((trace) => trace.name);
+    const longest = Math.max(0, ...names.map((name) => 7 * name.length + 50));
+    return names.length > 1 ? Math.ceil(names.length / Math.max(1, Math.floor((width - 60) / longest))) : 0;
+  };
+
   const draw = (place, figure) => {
     const layout = structuredClone(figure.layout);
     const data = figure.data.map((trace) => ({ ...trace }));
@@ -28,6 +35,7 @@
       if (layout.yaxis.scaleanchor) layout.height = Math.min(layout.height, place.clientWidth + 30);
       data.forEach((trace) => { if (trace.type === "heatmap") trace.showscale = false; });
     }
+    layout.height += 19 * Math.max(0, legendRows(data, place.clientWidth) - 2);
     Plotly.react(place, data, layout, settings);
   };
 

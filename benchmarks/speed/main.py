@@ -101,10 +101,10 @@ def with_results(page: str, results: str) -> str:
 
 def everything(kept: dict[str, Any], earlier: dict[str, Any]) -> str:
     """Every table, what it was measured on, and the ratios of the run before it."""
-    parts = [f"### {TITLES[name]}\n\n{shown(name, kept['tables'][name])}" for name in TITLES]
+    parts = [f"## {TITLES[name]}\n\n{shown(name, kept['tables'][name])}" for name in TITLES]
     for name in ("losses", "linear"):
         if name in earlier:
-            title = f"### {TITLES[name]}: the run before"
+            title = f"## {TITLES[name]}: the run before"
             parts.append(f"{title}\n\n{by_shape(earlier[name], 'ratio')}")
     return "\n\n".join([*parts, measured_on(kept)])
 

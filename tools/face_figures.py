@@ -48,14 +48,15 @@ def tradeoff(by_label: dict[str, list[dict[str, Any]]]) -> str:
         width=760,
         height=360,
     )
-    for (label, color), records in zip(_colors(by_label).items(), by_label.values(), strict=True):
+    for label, color in _colors(by_label).items():
         ring, dot = found[label, "argmax"], found[label, "median"]
         panel.line([ring, dot], color, width=1, dash="4 3")
         panel.mark(ring, color, filled=False)
         panel.mark(dot, color)
-        words = f"{label}, {len(records)} runs" if len(records) > 1 else label
-        panel.text(ring, words, color, dx=9 if ring[0] >= dot[0] else -9)
-    notes = [("○ answered by the most probable age", "#444"), ("● by the median", "#444")]
+        panel.text(ring, label, color, dx=9 if ring[0] >= dot[0] else -9)
+    count = len(next(iter(by_label.values())))
+    runs = f" (means of {count} runs)" if count > 1 else ""
+    notes = [("○ answered by the most probable age", "#444"), (f"● by the median{runs}", "#444")]
     return picture([panel], notes)
 
 

@@ -123,6 +123,15 @@ class TestPredict:
         assert "`--image-column` is for a table of images, but got 'images'" in sentence
 
 
+class TestTrainByAPlainMetric:
+    def test_it_answers_by_argmax_unless_told_otherwise(self, capsys, mine):
+        command = ["train", *mine, "--epochs", "1", "--metric", "accuracy"]
+        main(command)
+        assert "answered by argmax" in capsys.readouterr().out
+        main([*command, "--decision", "median"])
+        assert "answered by median" in capsys.readouterr().out
+
+
 class TestSimilarity:
     def test_a_figure_is_a_page(self, capsys):
         command = ("similarity", "order", "--classes", "3", "--r", "0.5")

@@ -111,6 +111,8 @@ def _theirs(
     seed: int,
 ) -> "Config":
     """The training of one net on a user's own data, said aloud."""
+    from .. import metrics
+    from ..experiment.propose import knows_better_mistakes
     from ..experiment.their_data import one_of, their_comparison
     from .their_options import decided, described
 
@@ -126,7 +128,10 @@ def _theirs(
     )
     for line in described(data, dataset, made):
         print(line)
-    return one_of(config, loss=loss, value=value, rule=made.rules[-1], seed=seed)
+    # By a metric that knows no better mistakes, no rule pays that trades right answers for near ones.
+    is_plain = not knows_better_mistakes(metrics.find(made.metrics[0]))
+    rule = "argmax" if is_plain and decision is None else made.rules[-1]
+    return one_of(config, loss=loss, value=value, rule=rule, seed=seed)
 
 
 def _show(line: dict[str, Any]) -> None:

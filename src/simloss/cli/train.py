@@ -128,7 +128,7 @@ def _theirs(
     )
     for line in described(data, dataset, made):
         print(line)
-    # By a metric that knows no better mistakes, no rule pays that trades right answers for near ones.
+    # By a metric that knows no better mistakes, right answers are not traded for near ones.
     is_plain = not knows_better_mistakes(metrics.find(made.metrics[0]))
     rule = "argmax" if is_plain and decision is None else made.rules[-1]
     return one_of(config, loss=loss, value=value, rule=rule, seed=seed)

@@ -310,6 +310,9 @@ class TestPredict:
         assert "must end in .csv or .parquet" in fails(
             capsys, "predict", model, credit, "--out", "a.xls"
         )
+        assert "must lie in an existing folder, but 'gone' is none" in fails(
+            capsys, "predict", model, credit, "--out", "gone/a.csv"
+        )
         assert "it knows no tree" in fails(capsys, "predict", model, credit, "--decision", "tree")
 
 

@@ -58,6 +58,8 @@ def predict(
 
     if out is not None and out.suffix.lower() not in (".csv", ".parquet"):
         raise ValueError(f"`--out` must end in .csv or .parquet, but got '{out}'.")
+    if out is not None and not out.parent.is_dir():
+        raise ValueError(f"`--out` must lie in an existing folder, but '{out.parent}' is none.")
     if abstain is not None:
         _checks.threshold("abstain", abstain)
     saved = SavedModel.load(model, net=net)

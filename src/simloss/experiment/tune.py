@@ -6,7 +6,7 @@ from typing import Any
 
 from .. import _checks, metrics
 from .cell import dataset_of
-from .config import Config
+from .config import Config, argmax_and
 from .parts import indices_of
 from .propose import knows_better_mistakes
 from .search_space import SearchSpace
@@ -102,7 +102,7 @@ def plan(
     config = replace(
         preset,
         metrics=tuple(dict.fromkeys((known.name, *others))),
-        rules=("argmax",) if rule == "argmax" else ("argmax", rule),
+        rules=argmax_and(rule),
         split=replace(preset.split, keep_test=preset.split.new_for_each_seed),
         training=replace(preset.training, stop_on=known.name, keep_best_of="each rule"),
     )

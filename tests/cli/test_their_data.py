@@ -250,7 +250,7 @@ class TestPredict:
     def test_a_report_of_the_model(self, capsys, model, credit):
         main(["report", model, "--data", credit])
         said = capsys.readouterr().out
-        assert said.startswith("Only soft targets, r = 0.3 was run: the mean error is ")
+        assert said.startswith("Only blended proper SimLoss, r = 0.3 was run: the mean error is ")
         assert "We would use" not in said
         rows = pd.read_csv("model-report/table.csv")
         assert set(rows["part"]) == {"validation", "test"}  # what it learned from is not judged

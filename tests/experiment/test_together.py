@@ -25,6 +25,7 @@ TREATMENTS = (
     Treatment("proper", "order", 0.8),
     Treatment("proper", "order", 0.4),
     Treatment("soft-target", "order", 0.6),
+    Treatment("blended", "order", 0.95),
 )
 CONFIG = comparison("abalone", epochs=5)
 

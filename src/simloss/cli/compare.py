@@ -27,9 +27,10 @@ def compare(
 ) -> None:
     """Train with and without similarity, and say whether it helps.
 
-    Cross entropy, SimLoss, the proper and the soft-target loss, each answered by argmax and by what
-    suits the classes (the median of ordered ones), on a new split for every seed. The parameter is
-    chosen on validation data; the verdict is on test data, with statistics.
+    Cross entropy, SimLoss, the proper and the soft-target loss and the proper one blended with a
+    tenth of cross entropy, each answered by argmax and by what suits the classes (the median of
+    ordered ones), on a new split for every seed. The parameter is chosen on validation data; the
+    verdict is on test data, with statistics.
 
     Parameters
     ----------
@@ -41,7 +42,8 @@ def compare(
         Values of the similarity's parameter to try: r of order and values, the lower bound of
         words, the temperature of a tree, the power of a saved one.
     loss
-        Which losses beside cross entropy: simloss, proper, soft-target, or module:class.
+        Which losses beside cross entropy: simloss, proper, soft-target, blended (proper with a
+        tenth of cross entropy), or module:class; all four if not given.
     decision
         How to answer beside argmax; what suits the classes if not given.
     seeds

@@ -51,7 +51,8 @@ def tune(
     decision
         How the net will answer; what suits the classes if not given.
     loss
-        Which losses beside cross entropy: simloss, proper, soft-target, or module:class.
+        Which losses beside cross entropy: simloss, proper, soft-target, blended (proper with a
+        tenth of cross entropy), or module:class; all four if not given.
     trials
         The most treatments to try.
     budget

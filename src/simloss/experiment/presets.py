@@ -7,6 +7,7 @@ from typing import Any
 from .. import _checks
 from .alternatives import ALTERNATIVES
 from .config import Config, DataConfig, SplitConfig, TrainingConfig
+from .propose import GRIDS
 from .treatment import BASELINE, Treatment, treatments
 
 ORDER_METRICS = ("mae", "mse", "accuracy")
@@ -16,13 +17,14 @@ PAPER_R = tuple(round(0.1 * step, 1) for step in range(10))
 PAPER_LOWER_BOUNDS = (*PAPER_R, 0.99)
 PAPER_SEEDS = 10
 
-# What `compare` tries. Few values, because each one more makes a chance find more likely.
-COMPARE_R = (0.3, 0.5, 0.7, 0.8, 0.9)
-COMPARE_LOSSES = ("simloss", "proper", "soft-target")
+# What `compare` tries.
+COMPARE_R = GRIDS["order"]
+COMPARE_LOSSES = ("simloss", "proper", "soft-target", "blended")
 
 # What the published tables try. Twelve seeds: with ten, no more than 25 comparisons can show
 # anything after correction, and these are more.
-EVIDENCE_R = (*COMPARE_R, 0.95)
+EVIDENCE_LOSSES = ("simloss", "proper", "soft-target")
+EVIDENCE_R = (0.3, 0.5, 0.7, 0.8, 0.9, 0.95)
 EVIDENCE_WIDTHS = (0.5, 1.0, 2.0, 3.0, 5.0)
 EVIDENCE_SEEDS = 12
 
@@ -111,9 +113,9 @@ def stand_in(
     Example:
         >>> config = stand_in("skordinal", table="era", name="era")
         >>> len(config.treatments), config.treatments[-1].label
-        (55, 'SimLoss r = 0.9 blended, share = 0.75')
+        (60, 'proper SimLoss r = 0.95 blended, share = 0.75')
     """
-    ours = treatments([*COMPARE_LOSSES], "order", [*EVIDENCE_R])
+    ours = treatments([*EVIDENCE_LOSSES], "order", [*EVIDENCE_R])
     bells = [Treatment("soft-target", "gaussian", width) for width in EVIDENCE_WIDTHS]
     others = [
         Treatment(loss, value=value)

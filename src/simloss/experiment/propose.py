@@ -11,8 +11,8 @@ from .config import argmax_and
 
 # Few values, because each one more makes a chance find more likely.
 GRIDS = {
-    "order": (0.3, 0.5, 0.7, 0.8, 0.9),
-    "values": (0.3, 0.5, 0.7, 0.8, 0.9),
+    "order": (0.3, 0.5, 0.7, 0.9, 0.95),
+    "values": (0.3, 0.5, 0.7, 0.9, 0.95),
     "gaussian": (0.5, 1.0, 2.0, 3.0),
     "words": (0.2, 0.4, 0.6, 0.8),
     "words-angle": (0.25, 0.5, 1.0),

@@ -6,6 +6,7 @@ from typing import Any
 
 from .. import _checks
 from .similarities import SIMILARITIES
+from .start import BLENDED
 from .treatment import BASELINE, LOSSES, Treatment
 
 # parameter -> lowest, highest, and whether equal ratios count as equal steps
@@ -18,7 +19,7 @@ _RANGES = {
 }
 
 # By what experience there is with them; the hardest first.
-_HARD_TO_BEAT = ("soft-target", "proper", "simloss")
+_HARD_TO_BEAT = ("soft-target", "blended", "proper", "simloss")
 
 
 @dataclass(frozen=True)
@@ -55,15 +56,18 @@ class SearchSpace:
         """What is tried before anything is known: each loss in the middle, and cross entropy.
 
         A strong rival comes first, because all that follow are measured by it, and cross entropy
-        second, so that no search is too short for it.
+        second, so that no search is too short for it. The blended loss begins where it was good
+        untuned.
         """
         low, high, by_ratio = _RANGES[self.parameter]
         middle = (low * high) ** 0.5 if by_ratio else (low + high) / 2
-        value = round(middle, 2)
+        begin = {loss: round(middle, 2) for loss in self.losses}
+        if "blended" in begin and self.similarity in BLENDED:
+            begin["blended"] = BLENDED[self.similarity]
         # A loss of the user's own comes last: what it can do is what the search is to find out.
         known = [loss for loss in _HARD_TO_BEAT if loss in self.losses]
         losses = [*known, *(loss for loss in self.losses if loss not in known)]
-        first, *others = [{"loss": loss, self._name(loss): value} for loss in losses]
+        first, *others = [{"loss": loss, self._name(loss): begin[loss]} for loss in losses]
         return [first, {"loss": BASELINE}, *others]
 
     def suggested(self, trial: Any) -> Treatment:

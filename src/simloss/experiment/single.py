@@ -12,16 +12,15 @@ from .measure import Judge
 from .parts import Ready, indices_of, parts_of
 from .presets import comparison, reproduction
 from .saved import SavedModel
-from .similarities import SIMILARITIES
+from .start import start, with_baseline
 from .training import train
-from .treatment import BASELINE, Treatment
 
 
 def training_config(
     source: str,
     path: str | None,
     *,
-    loss: str,
+    loss: str | None,
     similarity: str | None,
     value: float | None,
     rule: str,
@@ -40,14 +39,11 @@ def training_config(
     if rule == "tree" and "tree" not in preset.rules:
         raise ValueError(f"`decision` 'tree' needs superclasses, but {source} has none.")
     kind = similarity or preset.treatments[1].similarity
-    if value is None and kind in SIMILARITIES:
-        value = SIMILARITIES[kind].default
-    chosen = Treatment(BASELINE) if loss == BASELINE else Treatment(loss, kind, value)
+    assert kind is not None
     return replace(
         preset,
         model=model or preset.model,
-        # A configuration always holds the baseline; the net to train stands last.
-        treatments=(chosen,) if loss == BASELINE else (Treatment(BASELINE), chosen),
+        treatments=with_baseline(start(loss, kind, value)),
         seeds=(seed,),
         rules=argmax_and(rule),
         training=replace(preset.training, keep_best_of="each rule", device=device),

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from ..loss.fused.tables import proper_batch, sim_rows, soft_target_rows
 from ..similarity import Similarity
 from .alternatives import Objective
-from .treatment import BASELINE
+from .treatment import BASELINE, BLENDED_SHARE
 
 
 class StackedLoss:
@@ -19,7 +19,7 @@ class StackedLoss:
     the nets. An objective of its own is called with its net's outputs, one net after the other.
 
     Args:
-        losses: one a net: "cross-entropy", "simloss", "proper", "soft-target", or an objective.
+        losses: one a net: a name in `FORMULAS`, or an objective.
         similarities: one a net; None where there is none. Equal ones should be one object.
         dtype: of the logits.
     """
@@ -100,6 +100,14 @@ class StackedLoss:
         similarity, logs = self.dense[place], self.log_dense[place]
         return proper_batch(z, y, similarity, log_similarity=logs, scale=1 / y.shape[1])
 
+    def blended_loss(self, z: Tensor, y: Tensor, place: Tensor) -> tuple[Tensor, Tensor]:
+        losses, slope = self.proper_sim_loss(z, y, place)
+        plain, plain_slope = self.cross_entropy(z, y, place)
+        return (
+            losses.lerp(plain.view_as(losses), BLENDED_SHARE),
+            slope.lerp_(plain_slope.view_as(slope), BLENDED_SHARE),
+        )
+
 
 def _places(losses: Sequence[str | Objective]) -> dict[str, slice | Tensor]:
     """Which nets have a loss: a slice, which copies nothing, where they stand side by side."""
@@ -134,4 +142,5 @@ FORMULAS = {
     "simloss": StackedLoss.sim_loss,
     "proper": StackedLoss.proper_sim_loss,
     "soft-target": StackedLoss.soft_target_loss,
+    "blended": StackedLoss.blended_loss,
 }

@@ -14,7 +14,7 @@ from . import sources
 from .config import Config, DataConfig, SplitConfig, TrainingConfig, argmax_and
 from .presets import COMPARE_LOSSES
 from .propose import Proposal
-from .similarities import SIMILARITIES
+from .start import start, with_baseline
 from .treatment import BASELINE, treatments
 
 _ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.xz", ".tar.bz2")
@@ -138,16 +138,15 @@ def their_comparison(
     )
 
 
-def one_of(config: Config, *, loss: str, value: float | None, rule: str, seed: int) -> Config:
+def one_of(
+    config: Config, *, loss: str | None, value: float | None, rule: str, seed: int
+) -> Config:
     """The same for a single net: a loss, a value, a decision."""
     kind = config.treatments[-1].similarity
     assert kind is not None
-    if value is None:
-        value = SIMILARITIES[kind].default if kind in SIMILARITIES else 1.0
     return replace(
         config,
-        # A configuration always holds the baseline; the net to train stands last.
-        treatments=tuple(treatments([loss], kind, [value]))[: 1 if loss == BASELINE else None],
+        treatments=with_baseline(start(loss, kind, value)),
         seeds=(seed,),
         rules=argmax_and(rule),
     )

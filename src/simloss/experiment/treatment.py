@@ -1,6 +1,8 @@
 """What is compared: a loss, a similarity, and the value of its one parameter."""
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from typing import Any
 
 from torch import nn
@@ -13,10 +15,14 @@ from ..similarity import Similarity
 from .alternatives import ALTERNATIVES
 from .similarities import SIMILARITIES, short_name, similarity_of
 
-LOSSES: dict[str, type[SimilarityLoss]] = {
+# Enough for probabilities as good as cross entropy's; docs/results.md has other shares.
+BLENDED_SHARE = 0.1
+
+LOSSES: dict[str, Callable[..., SimilarityLoss]] = {
     "simloss": SimLoss,
     "proper": ProperSimLoss,
     "soft-target": SoftTargetLoss,
+    "blended": partial(ProperSimLoss, cross_entropy_share=BLENDED_SHARE),
 }
 BASELINE = "cross-entropy"
 
@@ -25,6 +31,7 @@ _LABELS = {
     "simloss": "SimLoss",
     "proper": "proper SimLoss",
     "soft-target": "soft targets",
+    "blended": "blended proper SimLoss",
     **{name: alternative.label for name, alternative in ALTERNATIVES.items()},
 }
 _SYMBOLS = {"lower_bound": "l", "temperature": "t"}
@@ -35,8 +42,9 @@ class Treatment:
     """A loss, the kind of similarity it uses, and that similarity's parameter.
 
     Attributes:
-        loss: "cross-entropy", "simloss", "proper", "soft-target", a user's `module:class`, made
-            from a similarity, or one of `ALTERNATIVES`.
+        loss: "cross-entropy", "simloss", "proper", "soft-target", "blended" (the proper loss with
+            a tenth of cross entropy), a user's `module:class`, made from a similarity, or one of
+            `ALTERNATIVES`.
         similarity: a name in `SIMILARITIES`, the path of a saved one, or a user's `module:factory`,
             called with the class names; None for cross entropy and the alternatives.
         value: the parameter: r of an order, the lower bound of words, a temperature; the power of a

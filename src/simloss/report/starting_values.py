@@ -14,7 +14,7 @@ _FEWEST_GROUPS = 3
 
 
 def starting_values(runs: Sequence[Run]) -> str:
-    """Markdown: the r each run asked for, then rules tested on data sets left out."""
+    """Markdown: the r each run asked for, rules tested on data sets left out, losses untuned."""
     rules = list(dict.fromkeys(rule for run in runs for rule in run.results.rules))
     columns = [(family, rule) for rule in rules for family in _FAMILIES]
     known = {column: cases(runs, *column) for column in columns}
@@ -25,7 +25,9 @@ def starting_values(runs: Sequence[Run]) -> str:
         for column, made in known.items()
         if len({case.group for case in made}) >= _FEWEST_GROUPS
     }
-    return "\n\n".join([*parts, *([_regrets(judged)] if judged else [])])
+    parts += [_regrets(judged)] if judged else []
+    untuned = _untuned(runs, rules)
+    return "\n\n".join([*parts, *([untuned] if untuned else [])])
 
 
 def cases(runs: Sequence[Run], family: str, rule: str) -> list[Case]:
@@ -87,12 +89,35 @@ def _regrets(judged: dict[tuple[str, str], list[Case]]) -> str:
     return _table(lines)
 
 
+def _untuned(runs: Sequence[Run], rules: list[str]) -> str:
+    """What each loss gains over cross entropy with one value for all, chosen on other data."""
+    families = list(dict.fromkeys(family for run in runs for family in run.results.families()))
+    lines = []
+    for family in families:
+        made = {rule: cases(runs, family, rule) for rule in rules}
+        if all(len({case.group for case in known}) >= _FEWEST_GROUPS for known in made.values()):
+            gains = [gain for known in made.values() for gain in _gain(known)]
+            lines.append([escaped(family), *gains])
+    columns = [f"{what}, {rule}" for rule in rules for what in ("value", "error")]
+    head = ["one value for all", *columns]
+    return _table([head, ["---", *["---:"] * len(columns)], *lines]) if lines else ""
+
+
+def _gain(known: list[Case]) -> tuple[str, str]:
+    """The values that other data chose, and the error against cross entropy's in percent."""
+    chosen = {name: value for name, (value, _) in left_out(known, RULES["one r for all"]).items()}
+    values = " or ".join(f"{value:g}" for value in sorted(set(chosen.values())))
+    changes = [case.test[chosen[case.name]] / case.baseline - 1 for case in known]
+    return values, f"{_shown(changes)[:-1]}, best {_percent(min(changes))})"
+
+
 def _shown(regrets: list[float]) -> str:
     """Median and worst, in percent."""
-    middle, worst = (
-        f"{100 * value:+.1f}".replace("-", "−") for value in (median(regrets), max(regrets))
-    )
-    return f"{middle} ({worst})"
+    return f"{_percent(median(regrets))} ({_percent(max(regrets))})"
+
+
+def _percent(value: float) -> str:
+    return f"{100 * value:+.1f}".replace("-", "−")
 
 
 def _table(lines: list[list[str]]) -> str:

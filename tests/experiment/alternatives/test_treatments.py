@@ -14,10 +14,13 @@ from simloss.experiment.measure import Judge
 from simloss.experiment.parts import indices_of, parts_of
 from simloss.experiment.presets import comparison, stand_in
 from simloss.experiment.stacked_loss import StackedLoss
+from simloss.experiment.start import start, with_baseline
 from simloss.experiment.together import Member, train_together
 from simloss.experiment.together_cells import run_cells_together
 from simloss.experiment.training import EarlyStopping, Outcome, Part, train
 from simloss.experiment.treatment import Treatment
+from simloss.loss import ProperSimLoss, SimLoss
+from simloss.similarity import order
 
 CONFIG = comparison("abalone", epochs=2)
 OTHERS = (
@@ -62,6 +65,30 @@ def test_a_bell_has_that_width():
 def test_bad_treatments(given, message):
     with pytest.raises(ValueError, match=message):
         Treatment(**given)
+
+
+def test_what_training_starts_with():
+    assert start("blended", "tree", None) == Treatment("blended", "tree", 1.0)
+    assert start("blended", "words", None).value == start(None, "words", None).value
+    assert start(None, "order", 0.5) == Treatment("blended", "order", 0.5)
+    assert start("simloss", "order", None) == Treatment("simloss", "order", 0.3)
+    assert start(None, "costs.csv", None) == Treatment("soft-target", "costs.csv", 1.0)
+    assert with_baseline(start("cross-entropy", "order", None)) == (Treatment("cross-entropy"),)
+    assert with_baseline(Treatment("corn")) == (Treatment("cross-entropy"), Treatment("corn"))
+
+
+def test_blends_are_ours_with_a_share_of_cross_entropy():
+    torch.manual_seed(0)
+    logits, target = torch.randn(8, 29, dtype=torch.float64), torch.randint(29, (8,))
+    cross_entropy = torch.nn.functional.cross_entropy(logits, target)
+    for name, loss, r in (("blend", SimLoss, 0.9), ("proper-blend", ProperSimLoss, 0.95)):
+        made = Treatment(name, value=0.1)
+        expected = 0.9 * loss(order(29, r))(logits, target) + 0.1 * cross_entropy
+        torch.testing.assert_close(made.loss_for(abalone())(logits, target), expected)
+        assert f"r = {r} blended, share = 0.1" in made.label
+    made = Treatment("blended", "order", 0.95)
+    torch.testing.assert_close(made.loss_for(abalone())(logits, target), expected)
+    assert made.label == "blended proper SimLoss, r = 0.95"
 
 
 def test_a_tree_is_needed_for_a_hierarchy():

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from torch import nn
 
 from ...data import Dataset
-from ...loss import SimLoss
+from ...loss import ProperSimLoss, SimLoss
 from ...similarity import order
 from ..similarities import tree_of
 from .annealed import Annealed
@@ -34,6 +34,7 @@ __all__ = [
 
 # What is blended with cross entropy: a similarity strong enough that blending matters.
 _BLENDED_R = 0.9
+_BLENDED_PROPER_R = 0.95
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,10 @@ class Alternative:
 
 def _blend(dataset: Dataset, share: float) -> nn.Module:
     return SimLoss(order(dataset.num_classes, _BLENDED_R), cross_entropy_share=share)
+
+
+def _blend_proper(dataset: Dataset, share: float) -> nn.Module:
+    return ProperSimLoss(order(dataset.num_classes, _BLENDED_PROPER_R), cross_entropy_share=share)
 
 
 ALTERNATIVES = {
@@ -99,6 +104,13 @@ ALTERNATIVES = {
     "blend": Alternative(
         f"SimLoss r = {_BLENDED_R:g} blended",
         _blend,
+        "share",
+        (0.05, 0.1, 0.25, 0.5, 0.75),
+        has_similarity=True,
+    ),
+    "proper-blend": Alternative(
+        f"proper SimLoss r = {_BLENDED_PROPER_R:g} blended",
+        _blend_proper,
         "share",
         (0.05, 0.1, 0.25, 0.5, 0.75),
         has_similarity=True,

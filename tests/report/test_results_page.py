@@ -1,11 +1,12 @@
 """Pages of results: made from records, in step with them."""
 
 import math
+import re
 import shutil
 import subprocess
 from dataclasses import replace
 from pathlib import Path
-from statistics import stdev
+from statistics import median, stdev
 
 import pytest
 
@@ -248,6 +249,12 @@ def test_starting_values_from_records(tmp_path):
     assert "| set 0 | 29 | 600 |" in text
     assert "| r = 0.3, whatever the data |" in text
     assert "no similarity: cross entropy" in text
+    assert "| one value for all | value, argmax | error, argmax | value, median | error," in text
+    (proper,) = re.findall(r"\| proper SimLoss (\| .* \|)$", text, re.MULTILINE)
+    known = cases(runs, "proper SimLoss", "median")
+    changes = [100 * (case.test[0.8] / case.baseline - 1) for case in known]
+    middle, worst, best = (f"{f(changes):+.1f}".replace("-", "−") for f in (median, max, min))
+    assert proper.endswith(f"| 0.8 | {middle} ({worst}, best {best}) |")
     assert cases(runs, "nobody's loss", "median") == []
 
 

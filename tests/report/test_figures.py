@@ -190,6 +190,17 @@ def test_many_classes_are_binned_or_cut_to_the_most_confused():
     assert {"7", "400"} <= set(unordered["labels"])
 
 
+def test_what_is_answered_outside_the_heat_map_still_counts():
+    """Class 0 is right half of the time, and its mistakes are all over the classes cut off."""
+    counts = np.zeros((60, 60))
+    counts[0, 0], counts[0, 1:] = 59, 1
+    counts[1, 2] = counts[2, 1] = 100
+    figure = confusion(Classes(tuple(str(i) for i in range(60)), None, False), counts)
+    at = figure["labels"].index("0")
+    assert len(figure["labels"]) == 40
+    assert figure["data"][0]["z"][at][at] == 50
+
+
 def test_costliest_confusions_by_hand():
     counts = np.array([[50.0, 9, 3], [1, 30, 0], [2, 0, 5]])
     classes = Classes(("a", "b", "c"), None, True)

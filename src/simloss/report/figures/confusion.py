@@ -43,11 +43,11 @@ def confusion(classes: Classes, counts: Floats) -> Figure:
     if classes.is_ordered:
         bins = Bins.of(classes, _MOST_BINS)
         labels, marks, counts = bins.labels, bins.firsts, bins.both(counts)
+        shares = _percent(counts)
     else:
         places = _most_confused(counts, classes)
         labels = marks = [classes.names[i] for i in places]
-        counts = counts[np.ix_(places, places)]
-    shares = 100 * counts / np.maximum(counts.sum(1, keepdims=True), 1)
+        shares = _percent(counts)[np.ix_(places, places)]  # of all examples, not of those shown
     heat = {
         "type": "heatmap",
         "z": [rounded(row, 3) for row in shares],
@@ -58,6 +58,12 @@ def confusion(classes: Classes, counts: Floats) -> Figure:
         "hovertemplate": "%{customdata}<br>%{z:.1f} % of its examples<extra></extra>",
     }
     return heat_map(heat, labels, marks)
+
+
+def _percent(counts: Floats) -> Floats:
+    """Each row by its own sum; zeros where there is no example."""
+    shares: Floats = 100 * counts / np.maximum(counts.sum(1, keepdims=True), 1)
+    return shares
 
 
 def _most_confused(counts: Floats, classes: Classes) -> NDArray[np.int64]:

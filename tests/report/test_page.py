@@ -205,3 +205,16 @@ def test_the_page_reads_without_colour_alone(ordered, parts_of):
     marks = [line["marker"]["symbol"] for line in points if "marker" in line]
     assert len(set(marks)) == len(marks)
     assert re.fullmatch(r"#[0-9A-Fa-f]{6}", lines[0]["line"]["color"])
+
+
+def test_a_test_value_that_was_not_a_number_leaves_a_gap(tmp_path):
+    """A record leaves out what is not finite; here all of one loss under one decision."""
+    config = made_up.config(seeds=2, losses=("simloss", "proper"), values=(0.5,))
+    records = made_up.records(config, made_up.same_everywhere)
+    for record in records:
+        if record["treatment"]["loss"] == "proper":
+            del record["metrics"]["test"]["median"]["mae"]
+    made_up.folder(tmp_path, config, records)
+    data = json.loads(Parts(page(Run.read(tmp_path))).data)
+    marks = [each for each in data["plots"]["summary"]["0"]["data"] if each["mode"] == "markers"]
+    assert [None in each["x"] for each in marks] == [False, True]

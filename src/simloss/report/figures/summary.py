@@ -6,7 +6,7 @@ from ..findings import Finding
 from ..intervals import intervals
 from ..verdict import Verdict
 from ..words import answered_by, p_text
-from .style import GREY, Figure, axis, colour, layout, plain
+from .style import GREY, Figure, axis, colour, layout, plain, rounded
 
 _RULE_SYMBOLS = ("circle", "diamond", "square", "triangle-up")
 
@@ -45,11 +45,12 @@ def _joins(verdict: Verdict, families: list[str]) -> list[Figure]:
     lines = []
     for place, family in enumerate(families):
         values = [_value(verdict, each) for each in verdict.findings if each.row.family == family]
+        known = [value for value in values if not math.isnan(value)] or [math.nan]
         lines.append(
             {
                 "type": "scatter",
                 "mode": "lines",
-                "x": [min(values), max(values)],
+                "x": rounded([min(known), max(known)], 5),
                 "y": [place, place],
                 "line": {"color": "#d0d0d0", "width": 3},
                 "hoverinfo": "skip",
@@ -74,7 +75,7 @@ def _marks(verdict: Verdict, rule: str, families: list[str], symbol: str) -> Fig
         "type": "scatter",
         "mode": "markers",
         "name": f"answer: {answered_by(rule)}",
-        "x": values,
+        "x": rounded(values, 5),
         "y": [families.index(each.row.family) for each in found],
         "marker": {
             "symbol": symbol,

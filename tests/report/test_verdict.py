@@ -323,6 +323,17 @@ def test_what_does_not_move_is_left_where_it_is():
     assert "leaves cross entropy's own at 1.50" in found.sentence
 
 
+def test_small_numbers_that_move_are_not_left_where_they_are():
+    """Classes may be thousandths apart, and the mean error is then in their unit."""
+    config = made_up.config(losses=("simloss",), values=(0.5,), rules=("argmax",))
+
+    def truth(arm, rule, metric):
+        return 1.6e-5 - 0.5e-5 * (arm.loss == "simloss")
+
+    found = verdict(made_up.records(config, truth, noise=0.0, luck=0.0), config)
+    assert "lowers the mean error from 1.6e-05 to 1.1e-05 rings (−31 %, p" in found.sentence
+
+
 def test_a_winner_without_similarity_is_named():
     config = made_up.config(losses=("simloss",), values=(0.5,))
     config = replace(config, treatments=(*config.treatments, Treatment("corn")))

@@ -78,13 +78,15 @@ def numbers(metric: Metric, *values: float) -> tuple[str, ...]:
         >>> numbers(metrics.find("mae"), 1.551, 1.549), numbers(metrics.find("mae"), 4.06, 3.33)
         (('1.551', '1.549'), ('4.06', '3.33'))
     """
-    shown = tuple(metric.format(value) for value in values)
-    for digits in (3, 4):
-        if len(set(shown)) == len(set(values)):
-            break
-        scale, sign = (100, " %") if metric.percent else (1, "")
-        shown = tuple(f"{scale * value:.{digits}f}{sign}" for value in values)
-    return shown
+    scale, sign = (100, " %") if metric.percent else (1, "")
+    tried = [
+        tuple(metric.format(value) for value in values),
+        *(  # the second is for numbers that are all but 0
+            tuple(f"{scale * value:{digits}}{sign}" for value in values)
+            for digits in (".3f", ".3g", ".4f")
+        ),
+    ]
+    return next((shown for shown in tried if len(set(shown)) == len(set(values))), tried[-1])
 
 
 def change(metric: Metric, before: float, after: float) -> str:

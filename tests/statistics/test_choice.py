@@ -161,6 +161,19 @@ def test_holm_covers_the_treatments():
     assert two["a"].comparison.comparisons == 2
 
 
+@pytest.mark.parametrize("size", [1e3, 1e13])
+def test_a_parameter_that_diverged_does_not_hide_the_others(size):
+    runs = np.arange(8.0)
+    loss = {
+        "as before": (runs, runs),
+        "helped": (runs - 1, runs - 1 - runs / 9),
+        "diverged": (runs + size, runs + size),
+    }
+    found = choose_on_validation((runs, runs), {"loss": loss}, higher_is_better=False)["loss"]
+    assert found.parameter == "helped"
+    assert found.comparison.p_value == 2 * 2 / 2**8
+
+
 def test_bad_input_is_refused():
     good = ([1, 2], [1, 2])
     with pytest.raises(ValueError, match="`treatments` must hold a parameter each, but 'a'"):

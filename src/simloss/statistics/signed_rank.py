@@ -19,11 +19,13 @@ _ROUNDING = 1e-12
 def steps(baseline: Array, treatment: Array, higher_is_better: bool) -> Array:
     """By how much the treatment is better in each run, (n) or (n, R), in steps of rounding.
 
-    Whole numbers, so that differences that are equal but for rounding are equal.
+    Whole numbers, so that differences that are equal but for rounding are equal. The step is that
+    of the treatment of smallest values: beside one that diverged the others still differ.
     """
     better = treatment - baseline if higher_is_better else baseline - treatment
-    step = _ROUNDING * max(np.abs(baseline).max(), np.abs(treatment).max())
-    return np.asarray(np.round(better / step) if step else better)
+    sizes = np.maximum(np.abs(baseline).max(), np.abs(treatment).max(0))  # () or (R)
+    step = _ROUNDING * np.min(sizes, where=sizes > 0, initial=np.inf)
+    return np.asarray(np.round(better / step))
 
 
 def chosen(totals: Array, runs: int) -> NDArray[np.intp]:

@@ -121,3 +121,10 @@ def test_nothing_given_is_ignored():
         StreamingMetric("top_5_accuracy", 9, k=1)
     with pytest.raises(TypeError, match="`tree` must be something 'accuracy' or 'mae' or"):
         collection(["accuracy", "mae"], 6, tree=TREE)
+
+
+def test_a_vocabulary_takes_no_square_of_memory():
+    """A (C, C) of these classes would be 4 TB."""
+    metric = StreamingMetric("nll", 1_000_000)
+    metric.update(torch.full((1, 1_000_000), 1e-6), torch.tensor([7]))
+    assert metric.compute().item() == pytest.approx(13.8155, rel=1e-4)

@@ -59,7 +59,7 @@ class StreamingMetric(torchmetrics.Metric):
         if self.metric.adds_up:
             # The sums of one made-up example have the shape of any sums.
             zero = torch.zeros(1, dtype=torch.long)
-            certain = torch.eye(self.num_classes)[:1]
+            certain = torch.eye(1, self.num_classes)
             one = self.metric.sums_of(zero, zero, **self.context, probabilities=certain)
             # Apple's devices have no float64, and the state must be able to move there.
             dtype = torch.float32 if torch.backends.mps.is_available() else one.dtype

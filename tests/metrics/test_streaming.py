@@ -128,3 +128,10 @@ def test_a_vocabulary_takes_no_square_of_memory():
     metric = StreamingMetric("nll", 1_000_000)
     metric.update(torch.full((1, 1_000_000), 1e-6), torch.tensor([7]))
     assert metric.compute().item() == pytest.approx(13.8155, rel=1e-4)
+
+
+@pytest.mark.parametrize("name", ["accuracy", "mae", "quadratic_kappa", "kendall_tau"])
+@pytest.mark.filterwarnings("ignore:The ``compute`` method of metric")
+def test_without_a_batch_there_is_no_number(name):
+    """Above all not the best one, by which a checkpoint might be kept."""
+    assert made(name).compute().isnan()

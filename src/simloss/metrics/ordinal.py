@@ -124,7 +124,7 @@ def _kappa(sums: Tensor) -> Tensor:
     count, of_answers, of_truth, squares, seen = sums
     by_chance = squares / count - 2 * (of_answers / count) * (of_truth / count)
     # Nothing to disagree about by chance: all examples of one class, and all answered so.
-    return torch.where(by_chance > 0, 1 - seen / count / by_chance, 1.0)
+    return torch.where(by_chance <= 0, 1.0, 1 - seen / count / by_chance)
 
 
 @metric(

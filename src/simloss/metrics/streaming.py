@@ -90,6 +90,8 @@ class StreamingMetric(torchmetrics.Metric):
         """The metric of everything since the last reset, a scalar."""
         sums = self.sums
         if isinstance(sums, list):
+            if not sums:
+                return torch.tensor(torch.nan)  # as the mean of no example
             sums = torch.cat(sums)
         return self.metric.finish(sums).to(torch.get_default_dtype())
 

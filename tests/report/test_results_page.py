@@ -258,6 +258,17 @@ def test_starting_values_from_records(tmp_path):
     assert cases(runs, "nobody's loss", "median") == []
 
 
+def test_a_run_says_nothing_about_a_decision_it_did_not_make(tmp_path):
+    runs = []
+    for name, rules in (("both", ("argmax", "median")), ("argmax only", ("argmax",))):
+        config, records = made_run(seeds=2, values=(0.3, 0.8), rules=rules)
+        made_up.folder(tmp_path / name, replace(config, name=name), records)
+        runs.append(Run.read(tmp_path / name))
+    assert [case.name for case in cases(runs, "SimLoss", "median")] == ["both"]
+    line = next(each for each in starting_values(runs).splitlines() if "| argmax only |" in each)
+    assert line.endswith("| – | – | – |")
+
+
 def test_thinned_records_say_the_same(ordered, tmp_path):
     thin_records = pytest.importorskip("tools.thin_records", reason="not in a clone")
     shutil.copytree(ordered, tmp_path / "thin")

@@ -33,7 +33,7 @@ def starting_values(runs: Sequence[Run]) -> str:
 def cases(runs: Sequence[Run], family: str, rule: str) -> list[Case]:
     """The runs in which this family was trained with several r, and cross entropy too."""
     found = []
-    for run in runs:
+    for run in (run for run in runs if rule in run.results.rules):
         results, metric = run.results, run.results.metric
         rows = [row for row in results.families().get(family, []) if row.value is not None]
         if len(rows) < 2 or results.baseline is None or metric.higher_is_better:

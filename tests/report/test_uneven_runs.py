@@ -81,3 +81,22 @@ def test_runs_outside_the_configuration_hide_no_missing_ones(run):
     more = made_up.records(other, truth)
     found = verdict([*without(records, "simloss", HARD), *more], config)
     assert "2 of 30 runs are not there yet." in found.notes
+
+
+def test_a_run_that_another_value_lacks_can_speak_against_the_chosen_one():
+    """r = 0.3 is better in the eight runs that both values have, and ruinous in a ninth."""
+    config = made_up.config(losses=("simloss",), values=(0.3, 0.5), rules=("argmax",))
+    records = []
+    for record in made_up.records(config, truth, noise=0.01, luck=0.0):
+        cell = record["treatment"].get("value"), record["seed"]
+        if cell[0] == 0.3:
+            record["metrics"]["validation"]["argmax"]["mae"] -= 0.1
+        if cell == (0.3, 8):
+            record["metrics"]["test"]["argmax"]["mae"] += 20
+        records.append(made_up.failed(record) if cell in ((0.3, 9), (0.5, 8)) else record)
+    found = verdict(records, config)
+    assert found.findings[1].row.value == 0.3
+    assert found.findings[1].comparison.runs == 8
+    assert not found.helps
+    assert found.recommendation.row.is_baseline
+    assert found.sentence.startswith("Similarity does not help here: the mean error is 3.6")

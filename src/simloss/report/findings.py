@@ -97,7 +97,12 @@ def _chosen(results: Results, rows: list[Row], rule: str, seeds: list[int]) -> F
         {"family": {i: _runs(row, rule, name, seeds) for i, row in enumerate(rows)}},
         higher_is_better=results.metric.higher_is_better,
     )["family"]
-    return Finding(rows[choice.parameter], rule, choice.comparison)
+    row, comparison = rows[choice.parameter], choice.comparison
+    if len(_seeds(results, row, rule) & _seeds(results, results.baseline, rule)) > len(seeds):
+        # Its ranks are of the runs that all values share; a run they lack may speak against it.
+        before, after = means(results, Finding(row, rule, comparison))
+        comparison = replace(comparison, difference=after - before)
+    return Finding(row, rule, comparison)
 
 
 def score(results: Results, row: Row, rule: str) -> float:

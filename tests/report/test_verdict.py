@@ -334,6 +334,18 @@ def test_small_numbers_that_move_are_not_left_where_they_are():
     assert "lowers the mean error from 1.6e-05 to 1.1e-05 rings (−31 %, p" in found.sentence
 
 
+def test_a_small_p_is_not_called_no_clear_difference():
+    """Better in all runs but one, and ruinous there: no mark, but p is small."""
+    config = made_up.config(seeds=14, losses=("simloss",), values=(0.5,), rules=("argmax",))
+    records = made_up.records(config, similarity_helps_by(0.5), noise=0.01)
+    for record in records:
+        if record["treatment"]["loss"] == "simloss" and record["seed"] == 3:
+            record["metrics"]["test"]["argmax"]["mae"] += 40
+    found = verdict(records, config)
+    assert not found.helps
+    assert "without, better in most runs but not on average (p = 0.0" in found.sentence
+
+
 def test_a_winner_without_similarity_is_named():
     config = made_up.config(losses=("simloss",), values=(0.5,))
     config = replace(config, treatments=(*config.treatments, Treatment("corn")))

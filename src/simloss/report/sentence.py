@@ -3,6 +3,7 @@
 import math
 from typing import TYPE_CHECKING
 
+from ..statistics import Comparison
 from .findings import Finding, is_ahead, means, score
 from .results import Results, Row
 from .words import answered_by, change, listed, noun, numbers, p_text, runs, unit
@@ -86,12 +87,21 @@ def _no_difference(results: Results, finding: Finding) -> str:
     comparison = finding.comparison
     assert comparison is not None
     before, after = numbers(results.metric, *means(results, finding))
-    clear = "significantly worse" if finding.is_worse else "no clear difference"
     facts = f"{p_text(comparison.adjusted_p_value)}, {runs(comparison.runs)}"
     return (
         f"{noun(results.metric)} is {after}{_unit(results)} with it ({finding.row.label}) and "
-        f"{before} without, {clear} ({facts})"
+        f"{before} without, {_how_clear(finding, comparison)} ({facts})"
     )
+
+
+def _how_clear(finding: Finding, comparison: Comparison) -> str:
+    """What p says; where it is small and there is no mark, runs and their mean disagree."""
+    if finding.is_worse:
+        return "significantly worse"
+    if not comparison.is_significant:
+        return "no clear difference"
+    mostly = "better" if comparison.effect_size > 0 else "worse"
+    return f"{mostly} in most runs but not on average"
 
 
 def _decisions(

@@ -75,6 +75,18 @@ def test_no_common_seed_is_said(run):
     assert verdict(apart, config).sentence.startswith("No other treatment has a run in common")
 
 
+@pytest.mark.parametrize("others", [0, 3])
+def test_cross_entropy_is_not_recommended_over_what_it_was_not_compared_with(others):
+    """A run under way: cross entropy's runs come first, or none is in common yet."""
+    config = made_up.config(losses=("simloss",), values=(0.5,), rules=("argmax",))
+    records = made_up.records(config, truth)
+    kept = without(without(records, "cross-entropy", range(5, 10)), "simloss", range(10 - others))
+    found = verdict(kept, config)
+    assert found.recommendation is None
+    assert found.advice == []
+    assert "→" not in found.table
+
+
 def test_runs_outside_the_configuration_hide_no_missing_ones(run):
     config, records = run
     other = made_up.config(losses=("proper",), values=(0.5,))

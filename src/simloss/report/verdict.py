@@ -36,7 +36,7 @@ class Verdict:
 
     Attributes:
         sentence: the verdict, for a layman.
-        recommendation: what we would use; cross entropy may win. None where no cell is done.
+        recommendation: what we would use; cross entropy may win. None where nothing is compared.
         notes: what a careful reader should know, a sentence each.
         findings: one a family and rule: the chosen treatment and its comparison.
         helps: whether any similarity is significantly better than cross entropy under the same
@@ -118,7 +118,9 @@ def verdict_of(results: Results) -> Verdict:
     found = findings(results)
     alone = len(results.rows) == 1  # nothing to choose from
     can_tell = _can_tell(found) and (alone or results.baseline is not None)
-    recommendation = None if alone else _recommended(results, found, can_tell)
+    # Cross entropy under one decision, and no run of anything else beside its own: no contest.
+    no_contest = results.baseline is not None and not any(each.comparison for each in found)
+    recommendation = None if alone or no_contest else _recommended(results, found, can_tell)
     return Verdict(
         sentence=sentence(results, found, recommendation, can_tell),
         recommendation=recommendation,

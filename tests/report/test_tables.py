@@ -2,6 +2,7 @@ import csv
 import io
 import math
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from scipy.stats import wilcoxon
 
 from report import made_up
 from simloss import metrics
+from simloss.experiment.treatment import Treatment
 from simloss.report import markdown, verdict
 from simloss.report.latex import latex_of
 from simloss.report.long_form import csv_of
@@ -148,6 +150,16 @@ def test_latex_is_the_papers_layout(found, config):
     assert len(rows) == 2 * len(config.treatments)
     assert {row.count("&") for row in rows} == {8}
     assert not re.search(r"(?<!\\)%(?! needs)", text)  # no comment eats a line
+
+
+def test_latex_of_a_family_with_and_without_a_value():
+    """A saved similarity as it is, and to a power."""
+    config = made_up.config(losses=(), rules=("argmax",), seeds=1)
+    arms = [Treatment("simloss", "own.npz", power) for power in (None, 2.0)]
+    config = replace(config, treatments=(*config.treatments, *arms))
+    text = latex_of(verdict(made_up.records(config, made_up.same_everywhere), config))
+    assert r"\quad -- &" in text
+    assert r"\quad $power = 2$ &" in text
 
 
 def test_latex_escapes_names():

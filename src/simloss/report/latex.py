@@ -1,7 +1,7 @@
 """The tables as LaTeX, in the paper's layout; they need booktabs and nothing else."""
 
 from ..metrics import Metric
-from .results import Results
+from .results import Results, Row
 from .tables import Entry, Line, Table, caption, parameter
 from .verdict import Verdict
 from .words import answered_by
@@ -56,9 +56,13 @@ def _group(family: str, group: list[Line], columns: list[Metric]) -> list[str]:
     if len(group) == 1:
         return [_line(escaped(group[0].row.label), group[0], columns)]
     head = rf"\multicolumn{{{2 * len(columns) + 1}}}{{@{{}}l}}{{{escaped(family)}}} \\"
-    symbol = escaped(group[0].row.symbol)
-    named = [(f"\\quad ${symbol} = {parameter(line.row)}$", line) for line in group]
-    return [head, *(_line(name, line, columns) for name, line in named)]
+    return [head, *(_line(rf"\quad {_value(line.row)}", line, columns) for line in group)]
+
+
+def _value(row: Row) -> str:
+    """The parameter in mathematics; a dash for none, which has no place there."""
+    shown = escaped(parameter(row))
+    return shown if row.value is None else f"${escaped(row.symbol)} = {shown}$"
 
 
 def _line(name: str, line: Line, columns: list[Metric]) -> str:

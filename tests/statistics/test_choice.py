@@ -58,6 +58,20 @@ def test_of_200_null_comparisons_at_most_16_are_called_significant(losses, luck)
     assert sum(choice.comparison.is_significant for choice in found) <= 16
 
 
+def test_what_equals_the_baseline_is_not_called_worse_beside_bad_parameters():
+    random = np.random.default_rng(0)
+    baseline = (np.zeros(SEEDS), np.zeros(SEEDS))
+    called, effects = [], np.array([0.0] + [-2.0] * (PARAMETERS - 1))
+    while len(called) < 200:
+        carried, *own = random.normal(size=(3, SEEDS, PARAMETERS))
+        validation, test = (effects + np.sqrt(0.9) * carried + np.sqrt(0.1) * each for each in own)
+        runs = {r: Runs(validation[:, r], test[:, r]) for r in range(PARAMETERS)}
+        found = choose_on_validation(baseline, {"loss": runs}, higher_is_better=True)["loss"]
+        if found.parameter == 0:
+            called.append(found.comparison.is_significant)
+    assert sum(called) <= 16
+
+
 def test_the_wrong_order_would_be_caught():
     """Choosing on test data, with the plain test, calls far too many: the simulation can fail."""
     random = np.random.default_rng(0)
@@ -115,17 +129,22 @@ def test_p_is_that_of_the_whole_procedure_by_brute_force(settings):
     gains = np.array([np.subtract(v, base_validation) for v, _ in others])  # (R, n)
     better = np.array([np.subtract(t, base_test) for _, t in others])
 
-    def outcome(signs):
-        best = int(np.argmax((gains * signs).sum(1)))
+    def outcome(signs, best=None):
+        best = int(np.argmax((gains * signs).sum(1))) if best is None else best
         change = better[best] * signs
         sizes = np.abs(change[change != 0])
         ranks = {s: (sizes < s).sum() + ((sizes == s).sum() + 1) / 2 for s in sizes}
         return sum(np.sign(c) * ranks[abs(c)] for c in change if c)
 
-    every = [outcome(np.array(s)) for s in itertools.product((1, -1), repeat=len(base_test))]
-    seen = every[0]
-    share = 2 * min(np.mean(np.array(every) >= seen), np.mean(np.array(every) <= seen))
-    assert found.comparison.p_value == pytest.approx(min(1.0, share))
+    def share(best):
+        signs = itertools.product((1, -1), repeat=len(base_test))
+        every = np.array([outcome(np.array(each), best) for each in signs])
+        return 2 * min(np.mean(every >= every[0]), np.mean(every <= every[0]))
+
+    wanted = share(None)
+    if outcome(1) <= 0:  # worse: no less than of this parameter alone
+        wanted = max(wanted, share(found.parameter))
+    assert found.comparison.p_value == pytest.approx(min(1.0, wanted))
     assert found.parameter == int(np.argmax(gains.sum(1)))
 
 

@@ -334,6 +334,18 @@ def test_small_numbers_that_move_are_not_left_where_they_are():
     assert "lowers the mean error from 1.6e-05 to 1.1e-05 rings (−31 %, p" in found.sentence
 
 
+def test_of_several_decisions_the_best_is_named():
+    """ "Both together" after two of them would be said of the last."""
+    config = made_up.config(losses=("simloss",), values=(0.5,), rules=("argmax", "median", "mean"))
+
+    def truth(arm, rule, metric):
+        return {"argmax": 1.6, "median": 1.2, "mean": 1.4}[rule] - 0.2 * (arm.loss == "simloss")
+
+    found = verdict(made_up.records(config, truth, noise=0.01), config)
+    assert found.recommendation.rule == "median"
+    assert "; SimLoss, r = 0.5, answered by the median, reaches 1.0" in found.sentence
+
+
 def test_a_small_p_is_not_called_no_clear_difference():
     """Better in all runs but one, and ruinous there: no mark, but p is small."""
     config = made_up.config(seeds=14, losses=("simloss",), values=(0.5,), rules=("argmax",))

@@ -140,8 +140,8 @@ def _best(results: Results, named: Finding, best: "Recommendation | None") -> st
     if best is None or best.row.is_baseline or (best.row, best.rule) == (named.row, named.rule):
         return ""
     (value,) = numbers(results.metric, best.row.mean("test", best.rule, results.metric.name))
-    first = results.rules[0]
-    if best.row.uses_similarity and named.rule == first != best.rule:
+    first, *others = results.rules
+    if best.row.uses_similarity and named.rule == first and others == [best.rule]:
         return f"; both together reach {value} ({best.row.label})"
     return f"; {best.row.label}, answered by {answered_by(best.rule)}, reaches {value}"
 

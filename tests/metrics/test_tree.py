@@ -88,6 +88,9 @@ def test_bad_input_is_refused():
     for function in (metrics.superclass_accuracy, metrics.severity):
         with pytest.raises(TypeError, match=r"`tree` must be a simloss\.Tree or the superclass"):
             function([0], [0], "flower")
+        for nested in ([["plant", "rose"], ["plant", "fern"]], torch.tensor([[0], [0]])):
+            with pytest.raises(TypeError, match=r"\(C\), one name or number each, but got \["):
+                function([0], [1], nested)
     for function in (metrics.superclass_accuracy, metrics.failed_superclass_accuracy):
         with pytest.raises(ValueError, match="`level` must be 1 for a list of superclasses"):
             function([0], [0], ["x", "y"], level=2)

@@ -36,7 +36,14 @@ def _names(superclasses: Any) -> list[Any]:
             f"`tree` must be a simloss.Tree or the superclass of each class, "
             f"but got {type(superclasses).__name__}."
         )
-    return list(superclasses)
+    names = list(superclasses)
+    for name in names:
+        if hasattr(name, "__len__") and not isinstance(name, (str, bytes)):
+            raise TypeError(
+                f"`tree` must be the superclass of each class, (C), one name or number each, "
+                f"but got {name!r} for one; a deeper tree is a simloss.Tree."
+            )
+    return names
 
 
 def common_heights(answers: Tensor, truth: Tensor, tree: Tree | Sequence[Any]) -> Tensor:

@@ -5,7 +5,7 @@ import torch
 from torch import nn
 
 from simloss import SimLoss
-from simloss.similarity import embedding, identity, order
+from simloss.similarity import embedding, identity, order, sparse
 
 C = 5
 INPUT = torch.randn(6, C, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
@@ -15,6 +15,7 @@ FORMS = {
     "dense": torch.rand(C, C).fill_diagonal_(1),
     "embedding": embedding(torch.randn(C, 3)),
     "normalised": order(C, 0.7).normalized(),
+    "sparse": sparse(torch.rand(C, C).fill_diagonal_(1), top_k=2),
 }
 
 

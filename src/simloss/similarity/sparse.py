@@ -32,6 +32,9 @@ class SparseSimilarity(Similarity):
     def columns(self, target: Any, dtype: torch.dtype | None = None) -> Tensor:
         """The columns of S for the given classes, shape of `target` + (C); looks at all entries."""
         target = self._index(target)
+        if not _checks.values_can_be_read(target):
+            value = self.tensors["value"].to(dtype or self._dtype())
+            return self._searched(self._all_classes(), target.unsqueeze(-1), value, 0.0)
         wanted, place = target.reshape(-1).unique(return_inverse=True)
         column = self.tensors["column"]
         entries = torch.isin(column, wanted).nonzero().squeeze(1)
@@ -54,6 +57,8 @@ class SparseSimilarity(Similarity):
 
     def _filled(self, target: Tensor, value: Tensor, rest: float, dtype: torch.dtype) -> Tensor:
         """Dense rows of `value`, with `rest` where there is no entry, (*, C)."""
+        if not _checks.values_can_be_read(target):
+            return self._searched(target.unsqueeze(-1), self._all_classes(), value.to(dtype), rest)
         crow, column = self.tensors["crow"], self.tensors["column"]
         flat = target.reshape(-1)
         start, lengths = crow[flat], crow[flat + 1] - crow[flat]
@@ -64,6 +69,15 @@ class SparseSimilarity(Similarity):
         rows = value.new_full((flat.numel(), self.num_classes), rest, dtype=dtype)
         rows[row, column[entries]] = value[entries].to(dtype)
         return rows.reshape(*target.shape, self.num_classes)
+
+    def _searched(self, row: Tensor, column: Tensor, value: Tensor, rest: float) -> Tensor:
+        """The same at any places, found without a look at a value: for devices and `vmap`."""
+        lengths = self.tensors["crow"].diff()
+        of_entry = self._all_classes().repeat_interleave(lengths, output_size=value.numel())
+        places = of_entry * self.num_classes + self.tensors["column"]  # (nnz), rising
+        wanted = row * self.num_classes + column
+        entry = torch.searchsorted(places, wanted).clamp(max=value.numel() - 1)
+        return torch.where(places[entry] == wanted, value[entry], rest)
 
     def _row_sums(self, target: Tensor, dtype: torch.dtype) -> Tensor:
         running = self.tensors["value"].to(self._wide()).cumsum(0)

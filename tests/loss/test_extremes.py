@@ -6,7 +6,8 @@ import torch
 
 import simloss
 from simloss import sim_loss
-from simloss.similarity import matrix, order
+from simloss.loss.fused.choose import log_operator
+from simloss.similarity import cost, matrix, order, sparse, values
 
 mpmath.mp.dps = 50
 
@@ -145,3 +146,32 @@ def test_a_weight_that_wants_a_gradient_gets_one_at_any_size():
     s = simloss.similarity.order(4, 0.5)
     simloss.sim_loss(torch.randn(3, 4), torch.tensor([0, 1, 1]), s, weight=weight).backward()
     assert weight.grad is not None
+
+
+class TestSimilaritiesTooSmallForFloat32:
+    """The sure answer is hardly like the true class: the loss is -log S, however small S is."""
+
+    Z, Y = torch.tensor([[0.0, 200.0]]), torch.tensor([0])
+
+    @pytest.mark.parametrize("far", [90.0, 100.0, 103.0, 150.0])
+    @pytest.mark.parametrize("form", [cost, lambda costs: sparse(cost(costs))])
+    def test_every_way_has_the_same_loss_and_gradient(self, form, far):
+        S = form([[0, far], [far, 0]])
+        z = self.Z.clone().requires_grad_()
+        loss = sim_loss(z, self.Y, S)
+        assert loss.item() == pytest.approx(far)
+        again = torch.autograd.grad(loss, z, create_graph=True)[0]  # by the plain formula
+        assert again.tolist()[0] == pytest.approx([0.0, 0.0], abs=1e-20)
+        apart = torch.func.vmap(lambda z, y: sim_loss(z, y, S))(self.Z, self.Y)
+        assert apart.item() == pytest.approx(far)
+
+    def test_on_other_devices(self):
+        S = sparse(cost([[0, 150], [150, 0]]))
+        operator = log_operator(S, torch.float32)
+        assert operator.log_rows(self.Y).tolist() == [[0, -150]]
+        assert operator.log_mixtures(self.Z).tolist() == [[50, 200]]
+
+    @pytest.mark.parametrize("far", [90.0, 100.0, 103.0, 150.0])
+    def test_a_module_stores_no_digit_less(self, far):
+        S = values([0, far], scale=1)
+        assert simloss.SimLoss(S)(self.Z, self.Y).item() == pytest.approx(far)

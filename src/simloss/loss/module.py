@@ -223,7 +223,8 @@ def _own(similarity: Any) -> Similarity:
     elif _is_better_stored(similarity):
         dense = similarity.to_dense()
         every = torch.arange(similarity.num_classes, device=dense.device)
-        is_lost = (dense == 0) & similarity.log_rows(every, dense.dtype).isfinite()
+        is_small = dense < torch.finfo(dense.dtype).tiny  # digits are lost before all is
+        is_lost = is_small & similarity.log_rows(every, dense.dtype).isfinite()
         if not bool(is_lost.any()):  # else only its logarithm can say how small it is
             similarity = DenseSimilarity(
                 similarity.num_classes,

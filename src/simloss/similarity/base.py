@@ -107,7 +107,8 @@ class Similarity(ABC):
 
     def log_rows(self, target: Tensor, dtype: torch.dtype) -> Tensor:
         """The logarithm of those rows, (..., C); minus infinity where S is 0."""
-        return self.rows(target, dtype).log()
+        # In a narrower dtype than its own S would underflow before the logarithm is taken.
+        return self.rows(target, torch.promote_types(dtype, self._dtype())).log().to(dtype)
 
     def columns(self, target: Any, dtype: torch.dtype | None = None) -> Tensor:
         """The columns of S for the given classes, shape of `target` + (C)."""

@@ -27,7 +27,9 @@ class SparseSimilarity(Similarity):
 
     def log_rows(self, target: Tensor, dtype: torch.dtype) -> Tensor:
         """The logarithm of the rows, (*, C); minus infinity where S is 0."""
-        return self._filled(target, self.tensors["value"].log(), float("-inf"), dtype)
+        value = self.tensors["value"]
+        wide = torch.promote_types(dtype, value.dtype)
+        return self._filled(target, value.to(wide).log(), float("-inf"), dtype)
 
     def columns(self, target: Any, dtype: torch.dtype | None = None) -> Tensor:
         """The columns of S for the given classes, shape of `target` + (C); looks at all entries."""

@@ -18,9 +18,8 @@ class SparseLogOperator(ComputedLogOperator):
         super().__init__(similarity, dtype)
         crow, column, value = (similarity.tensors[k] for k in ("crow", "column", "value"))
         self._matrix = Compressed(crow, column, value.to(dtype))
-
-    def log_rows(self, y: Tensor) -> Tensor:
-        return self._matrix.dense_rows(y).log()
+        wide = torch.promote_types(dtype, value.dtype)  # here S may underflow before its logarithm
+        self._log_value = value.to(wide).log().to(dtype)  # (nnz)
 
     def rows(self, y: Tensor) -> Tensor:
         return self._matrix.dense_rows(y)
@@ -48,7 +47,7 @@ class SparseLogOperator(ComputedLogOperator):
 
     def _log_mixtures(self, z: Tensor) -> Tensor:
         row = self._matrix.row.expand(z.shape[0], -1)  # (m, nnz)
-        x = z[:, self._matrix.column] + self._matrix.value.log()
+        x = z[:, self._matrix.column] + self._log_value
         largest = torch.full_like(z, _MINUS_INFINITY).scatter_reduce_(1, row, x, "amax")
         dead = largest == _MINUS_INFINITY
         largest = torch.where(dead, 0.0, largest)
@@ -59,7 +58,7 @@ class SparseLogOperator(ComputedLogOperator):
         row, column = self._matrix.row, self._matrix.column
         dead = log_mixtures == _MINUS_INFINITY
         below = torch.where(dead, 0.0, log_mixtures)
-        shares = (z[:, column] + self._matrix.value.log() - below[:, row]).exp()  # (m, nnz)
+        shares = (z[:, column] + self._log_value - below[:, row]).exp()  # (m, nnz)
         kept = torch.where(dead, k, 0.0)
         return kept.scatter_add_(1, column.expand(z.shape[0], -1), shares.mul_(k[:, row]))
 

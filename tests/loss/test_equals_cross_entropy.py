@@ -107,13 +107,19 @@ def test_the_full_product(loss_function, shape, form, dtype):
     assert tried == 324
 
 
-def test_logits_of_minus_infinity(loss_function):
+@pytest.mark.parametrize("share", [0.0, 0.3, 0.7])
+def test_logits_of_minus_infinity(loss_function, share):
     input = torch.randn(4, C, generator=torch.Generator().manual_seed(1))
     input[:, 1] = float("-inf")
     target = torch.tensor([1, 0, 2, 1])
     for form in (identity(C), torch.eye(C)):
         ours = value_and_gradients(
-            lambda i, t, S=form: loss_function(i, t, S, reduction="none"), input, target, False
+            lambda i, t, S=form: loss_function(
+                i, t, S, reduction="none", cross_entropy_share=share
+            ),
+            input,
+            target,
+            False,
         )
         theirs = value_and_gradients(
             lambda i, t: F.cross_entropy(i, t, reduction="none"), input, target, False

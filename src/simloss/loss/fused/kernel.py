@@ -94,7 +94,7 @@ def _blend(
     else:
         t = torch.nn.functional.one_hot(target, log_p.shape[-1]).to(log_p.dtype)
         plain = -log_p.gather(-1, target.unsqueeze(-1)).squeeze(-1)
-    losses = torch.lerp(losses, plain, share)
+    losses = losses * (1 - share) + plain * share  # lerp makes NaN of two infinite losses
     if correction is None:
         return losses, None
     value = correction.value

@@ -118,12 +118,26 @@ def choice(name: str, value: str, allowed: Sequence[str]) -> str:
     return value
 
 
+def in_class_order(name: str, values: Any) -> None:
+    """A list, or what goes through its items in an order as a list does."""
+    if isinstance(values, (set, frozenset)):
+        raise TypeError(
+            f"`{name}` must be in class order, but got a set, which has none; pass a list."
+        )
+    if hasattr(values, "columns"):  # of pandas or polars
+        raise TypeError(
+            f"`{name}` must be a list, but got a table, which goes through its headings; "
+            f"pass one column, or its rows, `table.to_numpy()`."
+        )
+
+
 def class_names(names: Sequence[str] | None, num_classes: int) -> tuple[str, ...] | None:
     """One distinct name a class, or none at all."""
     if names is None:
         return None
     if isinstance(names, str):
         raise TypeError(f"`names` must be a list of {num_classes} names, but got {names!r}.")
+    in_class_order("names", names)
     names = tuple(str(name) for name in names)
     if len(names) != num_classes:
         raise ValueError(
@@ -178,6 +192,7 @@ def permutation(name: str, order: Sequence[str], known: Sequence[str], what: str
     """The place of each of `order` in `known`; each of `known` must stand in it once."""
     if isinstance(order, str):
         raise TypeError(f"`{name}` must be a list of names, but got {order!r}.")
+    in_class_order(name, order)
     order = [str(each) for each in order]
     distinct(name, order)
     place = {each: i for i, each in enumerate(known)}

@@ -84,5 +84,5 @@ def test_a_column_of_parents():
     tree = Tree.from_parents(parents)
     assert Tree.from_parents(pandas.Series(parents)) == tree
     assert Tree.from_parents(pandas.Series(parents, dtype="string")) == tree
-    with pytest.raises(TypeError, match="must be a node and its parent each, but got 'ab'"):
+    with pytest.raises(TypeError, match="`parents` must be a list, but got a table"):
         Tree.from_parents(pandas.DataFrame({"ab": ["robin"], "cd": ["bird"]}))

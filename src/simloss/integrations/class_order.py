@@ -89,6 +89,7 @@ def order_of_categories(y: Any) -> list[Any] | None:
 def _checked(given: Sequence[Any], present: list[Any]) -> tuple[Any, ...]:
     if isinstance(given, str):
         raise TypeError(f"`class_order` must be a list of labels, but got {given!r}.")
+    _checks.in_class_order("class_order", given)
     labels = tuple(_plain(label) for label in given)
     _checks.distinct("class_order", labels)
     for label in present:

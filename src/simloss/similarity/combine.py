@@ -219,6 +219,7 @@ def _with_ones(part: Tensor, classes: Tensor) -> Tensor:
 
 
 def _places(whole: Similarity, classes: Sequence[int] | Sequence[str]) -> Tensor:
+    _checks.in_class_order("classes", classes)
     by_name = {name: i for i, name in enumerate(whole.names or ())}
     places = []
     for each in classes:

@@ -56,6 +56,7 @@ def function(
             "`classes` must be one object a class, but got a table; pass its rows, "
             "`table.to_numpy()`, and their names as `names`."
         )
+    _checks.in_class_order("classes", classes)
     objects = classes if isinstance(classes, np.ndarray) else list(classes)
     _checks.not_empty("classes", objects)
     count = len(objects)

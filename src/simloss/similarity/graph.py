@@ -53,12 +53,15 @@ def graph(
             f"{type(edges).__name__}; of a networkx graph, pass "
             f"`graph.edges(data='weight', default=1)`."
         )
+    if classes is None:
+        _checks.in_class_order("edges", edges)
     if isinstance(edges, (str, PathLike)):
         source = str(edges)
         lines = read_lines(edges)
         edges = lines[1:] if header else lines
     lengths = _lengths(edges, source)
     nodes = list(dict.fromkeys(node for edge in lengths for node in edge))
+    _checks.in_class_order("classes", classes)
     chosen = [*nodes] if classes is None else [*classes]
     names = _checks.class_names(chosen, len(chosen))
     assert names is not None

@@ -104,6 +104,8 @@ class Tree:
             >>> Tree.from_parents({"robin": "bird", "crow": "bird", "cod": "fish"}).superclass(1)
             tensor([3, 3, 4])
         """
+        if classes is None:
+            _checks.in_class_order("parents", parents)
         links = tree_sources.links_of_parents(parents)
         inner = set(links.values())
         return cls._from_links(links, [node for node in links if node not in inner], classes)

@@ -9,6 +9,7 @@ from os import PathLike
 from pathlib import PurePath
 from typing import Any
 
+from .. import _checks
 from .csv_lines import equally_long, read_lines
 
 _ROOT = "root"
@@ -54,6 +55,8 @@ def _paths_below(below: Any, path: Path, open_dicts: tuple[int, ...]) -> Iterato
 
 def paths_of_superclasses(names: Sequence[str], superclasses: Sequence[str]) -> list[Path]:
     """Two levels: superclass, class."""
+    _checks.in_class_order("names", names)
+    _checks.in_class_order("superclasses", superclasses)
     if isinstance(superclasses, str) or len(superclasses) != len(names):
         came = repr(superclasses) if isinstance(superclasses, str) else len(superclasses)
         raise ValueError(
@@ -112,6 +115,7 @@ def links_of_paths(
     """The links, and the leaves in the order of the paths; with `root`, one above all of them."""
     if isinstance(paths, (str, PathLike)) or not isinstance(paths, Iterable):
         raise TypeError(f"`paths` must be a list of paths, but got {paths!r}.")
+    _checks.in_class_order("paths", paths)
     paths = [*paths]
     if not paths:
         raise ValueError("`paths` must be a list of at least one path, but it is empty.")

@@ -65,6 +65,7 @@ def _by_one_clock(dates: list[Any]) -> list[Any]:
 
 
 def _positions(positions: Any) -> Tensor:
+    _checks.in_class_order("positions", positions)
     is_list = isinstance(positions, Iterable) and not hasattr(positions, "dtype")
     if is_list or getattr(getattr(positions, "dtype", None), "kind", "") == "O":
         positions = list(positions)

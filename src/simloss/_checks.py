@@ -131,6 +131,18 @@ def in_class_order(name: str, values: Any) -> None:
         )
 
 
+def is_missing(value: Any) -> bool:
+    """Nothing, or what stands in an empty cell of a table: NaN is not itself, NA not even that."""
+    return value is None or type(value).__name__ == "NAType" or value != value
+
+
+def not_missing(name: str, values: Iterable[Any]) -> None:
+    """No empty cell where a name should be: its class would be called "nan" or "None"."""
+    for place, value in enumerate(values):
+        if is_missing(value):
+            raise ValueError(f"`{name}` must have no gaps, but got {value!r} in position {place}.")
+
+
 def class_names(names: Sequence[str] | None, num_classes: int) -> tuple[str, ...] | None:
     """One distinct name a class, or none at all."""
     if names is None:
@@ -138,6 +150,8 @@ def class_names(names: Sequence[str] | None, num_classes: int) -> tuple[str, ...
     if isinstance(names, str):
         raise TypeError(f"`names` must be a list of {num_classes} names, but got {names!r}.")
     in_class_order("names", names)
+    names = tuple(names)
+    not_missing("names", names)
     names = tuple(str(name) for name in names)
     if len(names) != num_classes:
         raise ValueError(

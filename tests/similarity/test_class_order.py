@@ -1,4 +1,4 @@
-"""What has no order is no list of classes: a set has another order in every process."""
+"""What has no order, or a gap, is no list of classes: a set has another order in every process."""
 
 import numpy as np
 import pytest
@@ -52,3 +52,25 @@ def test_a_table_is_not_its_headings():
     with pytest.raises(TypeError, match="`names` must be a list, but got a table"):
         words(pandas.DataFrame(np.eye(2), columns=["rose", "tulip"]))
     assert words(levels["class"]).names == ("robin", "crow")
+
+
+GAPS = {
+    "names": lambda gap: order(2, 0.5, names=["low", gap]),
+    "paths": lambda gap: Tree.from_paths([("bird", gap, "robin"), ("bird", "corvid", "crow")]),
+    "superclasses": lambda gap: Tree.from_superclasses(["rose", "rock"], ["plant", gap]),
+    "edges": lambda gap: graph([("Ulm", "Augsburg"), ("Augsburg", gap)]),
+}
+
+
+@pytest.mark.parametrize("name", GAPS)
+def test_an_empty_cell_of_a_table_is_no_name(name):
+    pandas = pytest.importorskip("pandas")
+    for gap in (None, float("nan"), pandas.NA, pandas.NaT):
+        with pytest.raises(ValueError, match=f"`{name}` must have no gaps, but got "):
+            GAPS[name](gap)
+
+
+@pytest.mark.parametrize("leaf", [None, ["crow", "jay"], {"crow", "jay"}])
+def test_a_list_in_a_dict_holds_names(leaf):
+    with pytest.raises(TypeError, match="`nested` must have names or dicts in its lists, but 'bird"):
+        Tree.from_dict({"bird": ["robin", leaf]})

@@ -4,7 +4,7 @@ A node of a parent map is its name; a node of a path is the path down to it, bec
 may stand in several places.
 """
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from os import PathLike
 from pathlib import PurePath
 from typing import Any
@@ -44,6 +44,13 @@ def _paths_below(below: Any, path: Path, open_dicts: tuple[int, ...]) -> Iterato
         for rest in below:
             if isinstance(rest, Mapping):
                 yield from _paths_below(rest, path, (*open_dicts, id(below)))
+            elif _checks.is_missing(rest) or (
+                isinstance(rest, Collection) and not isinstance(rest, str)
+            ):
+                raise TypeError(
+                    f"`nested` must have names or dicts in its lists, "
+                    f"but {'/'.join(path)!r} has {rest!r} in one."
+                )
             else:
                 yield (*path, str(rest))
     else:
@@ -63,6 +70,8 @@ def paths_of_superclasses(names: Sequence[str], superclasses: Sequence[str]) -> 
             f"`superclasses` must hold one name for each of the {len(names)} classes, "
             f"but got {came}."
         )
+    _checks.not_missing("names", names)
+    _checks.not_missing("superclasses", superclasses)
     return [(str(above), str(name)) for above, name in zip(superclasses, names, strict=True)]
 
 
@@ -106,7 +115,12 @@ def _path(given: Any, separator: str) -> Path:
         return _split(given, separator)
     if not isinstance(given, Iterable):
         raise TypeError(f"`paths` must hold text or names in a row, but got {given!r}.")
-    return tuple(map(str, given))
+    names = tuple(given)
+    if any(_checks.is_missing(name) or name == "" for name in names):
+        raise ValueError(
+            f"`paths` must have no gaps, but got {names!r}; leave out a level that is not there."
+        )
+    return tuple(map(str, names))
 
 
 def links_of_paths(
@@ -144,7 +158,7 @@ def links_of_parents(
     """The links, every node known and none its own ancestor."""
     links: dict[Hashable, Hashable] = {}
     for child, given in _pairs(parents):
-        parent = None if _is_none(given) else given
+        parent = None if _checks.is_missing(given) or given == "" else given
         if links.get(child, parent) != parent:
             raise ValueError(
                 f"`parents` must give each node one parent, "
@@ -171,11 +185,6 @@ def _pairs(parents: Any) -> Iterator[tuple[Any, Any]]:
         if isinstance(pair, str) or not hasattr(pair, "__len__") or len(pair) != 2:
             raise TypeError(f"`parents` must be a node and its parent each, but got {pair!r}.")
         yield pair
-
-
-def _is_none(parent: Any) -> bool:
-    """Nothing, or what stands in an empty cell of a table: NaN is not itself, NA not even that."""
-    return parent is None or type(parent).__name__ == "NAType" or parent != parent or parent == ""
 
 
 def _refuse_cycle(links: dict[Hashable, Hashable]) -> None:

@@ -120,6 +120,8 @@ def choice(name: str, value: str, allowed: Sequence[str]) -> str:
 
 def in_class_order(name: str, values: Any) -> None:
     """A list, or what goes through its items in an order as a list does."""
+    if isinstance(values, str):
+        raise TypeError(f"`{name}` must be a list, but got {values!r}.")
     if isinstance(values, (set, frozenset)):
         raise TypeError(
             f"`{name}` must be in class order, but got a set, which has none; pass a list."

@@ -38,6 +38,13 @@ def test_a_set_will_do_where_the_classes_are_named():
     assert graph(EDGES, classes=["Ulm", "Munich"]).names == ("Ulm", "Munich")
 
 
+def test_one_name_is_not_its_letters():
+    with pytest.raises(TypeError, match="`classes` must be a list, but got 'ab'"):
+        restricted(order(2, 0.5, names=["a", "b"]), "ab")
+    with pytest.raises(TypeError, match="`names` must be a list, but got 'ab'"):
+        Tree.from_superclasses("ab", ["letter", "letter"])
+
+
 def test_dicts_keep_their_order():
     assert order(2, 0.5, names={"low": 0, "high": 1}).names == ("low", "high")
     assert words({"rose": 1, "tulip": 2}.keys()).names == ("rose", "tulip")

@@ -91,3 +91,18 @@ def test_a_graph_of_networkx_is_asked_for_its_edges():
 
     with pytest.raises(TypeError, match=r"got a Graph; .* pass `graph\.edges\(data='weight', def"):
         graph(Graph())
+
+
+def test_a_dict_would_lose_its_lengths():
+    lengths = {("Ulm", "Augsburg"): 85.0}
+    with pytest.raises(TypeError, match=r"got a dict, .* `\[\(a, b, length\) for \(a, b\), length"):
+        graph(lengths)
+    S = graph([(a, b, length) for (a, b), length in lengths.items()], temperature=85)
+    assert S.rows([0]).tolist()[0] == pytest.approx([1, math.exp(-1)])
+
+
+def test_classes_are_a_list_of_at_least_one():
+    with pytest.raises(TypeError, match="`classes` must be a list, but got 'ab'"):
+        graph([("a", "b")], classes="ab")
+    with pytest.raises(ValueError, match="`classes` must not be empty"):
+        graph([("a", "b")], classes=[])

@@ -1,6 +1,6 @@
 """Classes that are nodes of a graph: a road net, a knowledge graph."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
 from typing import Any
 
@@ -53,18 +53,24 @@ def graph(
             f"{type(edges).__name__}; of a networkx graph, pass "
             f"`graph.edges(data='weight', default=1)`."
         )
-    if classes is None:
-        _checks.in_class_order("edges", edges)
+    if isinstance(edges, Mapping):
+        raise TypeError(
+            "`edges` must be pairs of nodes, perhaps with a length, but got a dict, which goes "
+            "through its keys; pass `[(a, b, length) for (a, b), length in edges.items()]`."
+        )
     if isinstance(edges, (str, PathLike)):
         source = str(edges)
         lines = read_lines(edges)
         edges = lines[1:] if header else lines
+    if classes is None:
+        _checks.in_class_order("edges", edges)
     lengths = _lengths(edges, source)
     nodes = list(dict.fromkeys(node for edge in lengths for node in edge))
     _checks.in_class_order("classes", classes)
-    chosen = [*nodes] if classes is None else [*classes]
+    chosen = nodes if classes is None else [*classes]
     names = _checks.class_names(chosen, len(chosen))
     assert names is not None
+    _checks.not_empty("classes", names)
     place = {node: i for i, node in enumerate(nodes)}
     for name in names:
         if name not in place:

@@ -36,6 +36,7 @@ def vectors_of(count, seed=0):
 )
 def test_is_the_papers_equation_3(seed, lower_bound, kernel, temperature):
     vectors = vectors_of(5, seed)
+    temperature = temperature if kernel == "angle" else 1.0
     S = embedding(vectors, lower_bound, kernel, temperature=temperature).to_dense(torch.float64)
     expected = torch.tensor(reference(vectors.tolist(), lower_bound, kernel, temperature))
     assert torch.allclose(S, expected.double(), atol=1e-6)
@@ -89,3 +90,8 @@ def test_bad_input():
         embedding([[1, 0]], kernel="rbf")
     with pytest.raises(ValueError, match="`temperature` must be a finite number above 0"):
         embedding([[1, 0]], kernel="angle", temperature=0)
+
+
+def test_a_temperature_without_its_kernel_is_not_ignored():
+    with pytest.raises(ValueError, match=r"`temperature` must go with kernel='angle'.* got 0\.5"):
+        embedding([[1, 0], [1, 1]], temperature=0.5)

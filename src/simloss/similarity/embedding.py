@@ -81,6 +81,11 @@ def embedding(
     lower_bound = _checks.fraction("lower_bound", lower_bound)
     kernel = _checks.choice("kernel", kernel, KERNELS)
     temperature = _checks.positive("temperature", temperature)
+    if kernel == "cosine" and temperature != 1:
+        raise ValueError(
+            f"`temperature` must go with kernel='angle', the one that has a temperature, "
+            f"but got {temperature} with the kernel 'cosine'."
+        )
     labels = _checks.row_labels(vectors)
     names = _checks.class_names(labels if names is None else names, tensor.shape[0])
     # First by the largest entry: the squares of very long or short vectors over- or underflow.

@@ -310,6 +310,8 @@ class TestTraining:
             pieces.partial_fit(X[:1], ["huge"])
         with pytest.raises(ValueError, match="`classes` must be given in the first call"):
             ordered().partial_fit(X, y)
+        with pytest.raises(ValueError, match="`classes` must be those of the first call"):
+            pieces.partial_fit(X, y, classes=[*SIZES, "huge"])
         with pytest.raises(ValueError, match="must be a dict in partial_fit"):
             ordered(class_weight="balanced").partial_fit(X, y, SIZES)
 
@@ -373,3 +375,12 @@ def test_an_ordered_column_in_a_frame_keeps_its_order():
 def test_hidden_is_a_tuple():
     with pytest.raises(TypeError, match="`hidden` must be a tuple"):
         SimLossClassifier(hidden=32).fit(np.eye(4), [0, 1, 0, 1])
+
+
+def test_whole_numbers_may_come_as_floats():
+    """As from a search over np.linspace or a logarithmic range."""
+    X, y = sized()
+    options = {"hidden": (4,), "batch_size": 16, "max_iter": 2, "patience": 2}
+    floats = {"hidden": (4.0,), "batch_size": 16.0, "max_iter": 2.0, "patience": np.float64(2)}
+    expected = ordered(**options).fit(X, y).predict_proba(X)
+    assert np.array_equal(ordered(**floats).fit(X, y).predict_proba(X), expected)

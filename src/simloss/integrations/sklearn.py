@@ -192,6 +192,11 @@ class SimLossClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         y = _labels(y)
         if first:
             self._learn_classes(np.unique(_labels(np.asarray(classes))), categories)
+        elif classes is not None and not np.array_equal(np.unique(classes), self.classes_):
+            raise ValueError(
+                f"`classes` must be those of the first call of partial_fit, "
+                f"{self.classes_.tolist()}, but got {np.unique(classes).tolist()}."
+            )
         unknown = np.setdiff1d(y, self.classes_)
         if len(unknown):
             raise ValueError(f"`y` must be among `classes`, but {unknown.tolist()[0]!r} is not.")
@@ -311,7 +316,7 @@ class SimLossClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             x,
             weights,
             len(self.classes_),
-            hidden=self.hidden,
+            hidden=[int(size) for size in self.hidden],
             learning_rate=self.learning_rate,
             weight_decay=self.weight_decay,
             seed=int(random.randint(2**31 - 1)),
@@ -335,7 +340,7 @@ class SimLossClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         )
 
     def _epoch(self, x: Tensor, t: Tensor, w: Tensor) -> float:
-        value = self.net_.epoch(self.net_.ready(x), t, w, self._loss, self.batch_size)
+        value = self.net_.epoch(self.net_.ready(x), t, w, self._loss, int(self.batch_size))
         self.n_iter_ += 1
         self.loss_curve_.append(value)
         if not np.isfinite(value):
@@ -359,7 +364,7 @@ class SimLossClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             if validation is not None:
                 best.update({k: v.clone() for k, v in self.net_.net.state_dict().items()})
 
-        for _ in range(self.max_iter):
+        for _ in range(int(self.max_iter)):
             watched = self._epoch(*training)
             if validation is not None:
                 watched = self._mean_loss(*validation)

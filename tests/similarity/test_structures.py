@@ -120,8 +120,12 @@ def test_a_loss_with_it_can_be_compiled(name):
 @pytest.mark.parametrize("make", [simloss.similarity.order, simloss.similarity.circular])
 @pytest.mark.parametrize("wrong", [[9], [-1], [0.7], [True]])
 def test_rows_of_classes_that_are_none(make, wrong):
-    with pytest.raises((ValueError, TypeError), match="`target` must be"):
-        make(4, 0.5).rows(wrong)
+    S = make(4, 0.5)
+    for given in (wrong, np.array(wrong), torch.tensor(wrong)):
+        for look_up in (S.rows, S.columns):
+            with pytest.raises((ValueError, TypeError), match="`target` must be"):
+                look_up(given)
+    assert S.rows(torch.tensor([], dtype=torch.long)).shape == (0, 4)  # an empty batch is one
 
 
 def test_masks_are_not_class_numbers():

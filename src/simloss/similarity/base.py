@@ -226,6 +226,7 @@ class Similarity(ABC):
         )
 
     def _index(self, target: Any) -> Tensor:
-        if not isinstance(target, Tensor):  # tensors come from the losses, which check them
+        is_tensor = isinstance(target, Tensor)
+        if not is_tensor or (_checks.values_can_be_read(target) and target.numel()):
             target = _checks.class_indices("target", target, self.num_classes)
         return torch.as_tensor(target, dtype=torch.long, device=self._device())

@@ -95,3 +95,14 @@ def test_columns_of_pandas_with_dates():
     expected = values([0.0, 2.0], 2).to_dense()
     for dates in (naive, naive.dt.tz_localize("UTC"), naive.astype(object), naive.dt.date):
         torch.testing.assert_close(values(dates, 2).to_dense(), expected)
+
+
+def test_one_date_makes_all_of_them_dates():
+    """A number was taken for microseconds since 1970, pandas' NaT died inside numpy."""
+    pandas = pytest.importorskip("pandas")
+    day = datetime.date(2024, 1, 1)
+    for other in (None, 5, float("nan"), pandas.NaT, np.datetime64("NaT")):
+        with pytest.raises(ValueError, match="that of class 1 is no date"):
+            values([pandas.Timestamp(day), other], scale=30)
+        with pytest.raises(ValueError, match="that of class 0 is no date"):
+            values([other, day], scale=30)

@@ -51,6 +51,17 @@ def values(positions: Any, scale: float, *, names: Sequence[str] | None = None) 
     return ValueSimilarity(position.numel(), tensors, names=names)
 
 
+def _is_date(value: Any) -> bool:
+    # pandas' NaT is a date as well.
+    return isinstance(value, (datetime.date, np.datetime64)) and not _checks.is_missing(value)
+
+
+def _all_dates(positions: list[Any]) -> None:
+    for place, position in enumerate(positions):
+        if not _is_date(position):
+            raise ValueError(f"`positions` must be known, but that of class {place} is no date.")
+
+
 def _by_one_clock(dates: list[Any]) -> list[Any]:
     """The same moments by the clock of UTC, for numpy knows no time zones."""
     zoned = [getattr(date, "tzinfo", None) is not None for date in dates]
@@ -69,7 +80,8 @@ def _positions(positions: Any) -> Tensor:
     is_list = isinstance(positions, Iterable) and not hasattr(positions, "dtype")
     if is_list or getattr(getattr(positions, "dtype", None), "kind", "") == "O":
         positions = list(positions)
-        if positions and isinstance(positions[0], (datetime.date, np.datetime64)):
+        if any(map(_is_date, positions)):
+            _all_dates(positions)
             positions = np.asarray(_by_one_clock(positions), dtype="datetime64[us]")
     if getattr(getattr(positions, "dtype", None), "kind", "") == "M":
         # Asked for a dtype, pandas gives times with a zone as those of UTC.

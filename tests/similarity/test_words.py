@@ -200,3 +200,15 @@ def test_shipped_cosines_lose_less_than_a_hundredth():
     full = words(some, kernel="angle", vectors=SOURCE).tensors["vectors"]
     shipped = words(some, kernel="angle").tensors["vectors"]
     assert float((full @ full.T - shipped @ shipped.T).abs().max()) < 0.01
+
+
+def test_vectors_of_a_dict():
+    tensors = {"rose": torch.tensor([1.0, 0.0], requires_grad=True), "tulip": [1, 1]}
+    S = words(["rose", "tulip"], vectors=tensors)
+    assert S.rows([0])[0].tolist() == pytest.approx([1, 0.5**0.5])
+    with pytest.raises(ValueError, match=r"shape \(3,\) for 'tulip' and \(2,\) for 'rose'"):
+        words(["rose", "tulip"], vectors={"rose": [1, 2], "tulip": [1, 2, 3]})
+    with pytest.raises(ValueError, match=r"shape \(\) for 'rose'"):
+        words(["rose", "tulip"], vectors={"rose": 1, "tulip": 2})
+    with pytest.raises(TypeError, match="`vectors` must be a tensor, an array or nested lists"):
+        words(["rose"], vectors={"rose": "a flower"})

@@ -10,6 +10,7 @@ from typing import Any, BinaryIO, Protocol
 
 import numpy as np
 
+from .. import _checks
 from .shipped_vectors import ShippedVectors, Vector
 
 # Far beyond any vectors there are; a file that goes further would fill the memory.
@@ -56,11 +57,19 @@ class HeldVectors:
         self.keys: Mapping[str, Any] = getattr(vectors, "key_to_index", vectors)
 
     def lookup(self, words: set[str]) -> dict[str, Vector]:
-        return {
-            word: np.asarray(self.vectors[word], dtype=np.float32)
-            for word in words
+        found = {
+            word: _checks.float_tensor("vectors", self.vectors[word]).detach().float().numpy()
+            for word in sorted(words)
             if word in self.keys
         }
+        first = next(iter(found), "")
+        for word, vector in found.items():
+            if vector.ndim != 1 or vector.shape != found[first].shape:
+                raise ValueError(
+                    f"`vectors` must hold equally many numbers for each word, but has shape "
+                    f"{vector.shape} for {word!r} and {found[first].shape} for {first!r}."
+                )
+        return found
 
     def vocabulary(self) -> Iterable[str]:
         return self.keys

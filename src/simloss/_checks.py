@@ -92,8 +92,8 @@ def class_count(name: str, value: int) -> int:
     """A number of classes."""
     if isinstance(value, bool) or not isinstance(value, int):
         try:
-            whole = int(value) if not isinstance(value, (bool, str)) else None
-        except (TypeError, ValueError):
+            whole = int(value) if not isinstance(value, (bool, np.bool_, str)) else None
+        except (TypeError, ValueError, OverflowError):
             whole = None
         if whole is None or whole != value:
             raise TypeError(f"`{name}` must be a whole number, but got {value!r}.")

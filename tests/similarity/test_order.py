@@ -1,3 +1,4 @@
+import numpy as np
 import pytest
 import torch
 from hypothesis import given
@@ -75,7 +76,7 @@ def test_number_of_classes():
     assert order(torch.tensor(3), 0.5).num_classes == 3
     with pytest.raises(ValueError, match="`num_classes` must be at least 1, but got 0"):
         order(0, 0.5)
-    for wrong in (2.5, "3", True, None):
+    for wrong in (2.5, "3", True, np.True_, None, float("inf"), float("nan")):
         with pytest.raises(TypeError, match="`num_classes` must be a whole number, but got"):
             order(wrong, 0.5)
 

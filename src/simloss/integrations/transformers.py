@@ -111,10 +111,12 @@ class TrainerLoss:
         layer = None if self._head is None else self._head.layer_left_to_do(scores)
         if self._shifts(outputs, scores):
             scores, labels = scores[..., :-1, :], labels[..., 1:]
-        reduction = "mean" if num_items_in_batch is None else "sum"
-        loss = self._of(scores, labels.to(scores.device), layer, reduction)
+        labels = labels.to(scores.device)
         if num_items_in_batch is None:
-            return loss
+            if self.module.weight is None:  # a sum of many would overflow in half precision
+                return self._of(scores, labels, layer, "mean")
+            num_items_in_batch = (labels != _IGNORED).sum()
+        loss = self._of(scores, labels, layer, "sum")
         if isinstance(num_items_in_batch, Tensor):
             num_items_in_batch = num_items_in_batch.to(loss.device)
         return loss / num_items_in_batch

@@ -80,6 +80,24 @@ def test_normalized_divides_each_row_by_its_sum(similarity):
     assert torch.allclose(normalized.to_dense(torch.float64), expected, atol=1e-6)
 
 
+@pytest.mark.parametrize(
+    ("loss", "more"),
+    [(simloss.sim_loss, 1), (simloss.proper_sim_loss, 1), (simloss.soft_target_loss, 0)],
+)
+def test_a_normalized_similarity_changes_values_and_no_gradient(similarity, loss, more):
+    logits = torch.randn(3, 6, generator=torch.Generator().manual_seed(1)).double()
+    target = torch.tensor([0, 3, 5])
+    found = []
+    for S in (similarity, similarity.normalized()):
+        leaf = logits.clone().requires_grad_()
+        value = loss(leaf, target, S)
+        found.append((value, *torch.autograd.grad(value, leaf)))
+    (plain, gradient), (normalized, same) = found
+    larger = similarity.rows(target, torch.float64).sum(-1).log().mean()
+    assert normalized.item() == pytest.approx((plain + more * larger).item(), abs=1e-6)
+    assert torch.allclose(gradient, same, atol=1e-6)
+
+
 def test_dtype_and_device_are_what_is_asked_for(similarity):
     assert similarity.rows([0], torch.float32).dtype == torch.float32
     assert similarity.log_rows(torch.tensor([0]), torch.float64).dtype == torch.float64

@@ -80,8 +80,9 @@ class Similarity(ABC):
     def normalized(self) -> "Similarity":
         r"""Each row divided by its sum: the paper's appendix, of kind "probability".
 
-        :math:`S_{ij} / \sum_k S_{ik}`. A loss has the same gradient with it, and a value larger
-        by the mean of :math:`\log \sum_k S_{yk}`.
+        :math:`S_{ij} / \sum_k S_{ik}`. Each loss has the same gradient with it. SimLoss and the
+        proper loss have a value larger by the mean of :math:`\log \sum_k S_{yk}`; soft targets,
+        which divide the rows by their sums themselves, the same value.
 
         Example:
             >>> from simloss.similarity import order
@@ -111,9 +112,12 @@ class Similarity(ABC):
         return self.rows(target, torch.promote_types(dtype, self._dtype())).log().to(dtype)
 
     def columns(self, target: Any, dtype: torch.dtype | None = None) -> Tensor:
-        """The columns of S for the given classes, shape of `target` + (C)."""
+        """The columns of S for the given classes, shape of `target` + (C).
+
+        A structure that need not be symmetric has a method of its own for them.
+        """
         target, dtype = self._index(target), dtype or self._dtype()
-        columns = self._similarities(target, dtype)  # (*, C); symmetric unless overridden
+        columns = self._similarities(target, dtype)  # (*, C), for S is symmetric
         if self._is_normalized_on_the_fly():
             columns = columns / self._row_sums(self._all_classes(), dtype)
         return columns

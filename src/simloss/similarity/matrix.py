@@ -11,7 +11,7 @@ from .base import Similarity
 
 
 class DenseSimilarity(Similarity):
-    """All C x C entries, stored; the only structure that need not be symmetric."""
+    """All C x C entries, stored; it need not be symmetric."""
 
     structure = "matrix"
 

@@ -152,6 +152,19 @@ class TestSimilarity:
         nearest = [min(answers, key=lambda age: abs(age - mean)) for mean in means]
         assert net.predict(X).tolist() == nearest
 
+    @pytest.mark.parametrize("unit", ["D", "s", "us", "ns"])
+    def test_dates_count_in_days_in_whatever_unit_an_array_has_them(self, unit):
+        X, y = sized()
+        dates = np.array(["2024-01-01", "2024-01-02", "2024-01-05"]).astype(f"datetime64[{unit}]")
+        days = dates[np.unique(y, return_inverse=True)[1]]
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")  # there is nothing to warn of: dates have an order
+            net = SimLossClassifier("values", **QUICK, r=0.5, decision="mean").fit(X, days)
+        expected = [[1, 0.5, 0.0625], [0.5, 1, 0.125], [0.0625, 0.125, 1]]
+        np.testing.assert_allclose(net.similarity_.to_dense(), expected, rtol=1e-6)
+        assert set(net.predict(X)) <= set(dates)
+        SimLossClassifier("order", **QUICK, class_order=dates[::-1]).fit(X, days)
+
     def test_a_tree_and_words_go_by_name(self):
         X, y = sized()
         names = np.array(["truck", "tulip", "violet"])

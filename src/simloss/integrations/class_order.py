@@ -1,5 +1,6 @@
 """Labels as scikit-learn sorts them, and the order the classes really have."""
 
+import datetime
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -37,8 +38,8 @@ class LabelOrder:
         is_guessed = False
         if given is not None:
             labels = _checked(given, present)
-        elif all(isinstance(label, (int, float)) for label in present):
-            labels = tuple(present)  # numbers are sorted as numbers
+        elif all(isinstance(label, (int, float, datetime.date)) for label in present):
+            labels = tuple(present)  # numbers are sorted as numbers, dates as dates
         else:
             named = {_name(label): label for label in present}
             found = class_order(list(named))
@@ -57,6 +58,9 @@ class LabelOrder:
     @property
     def numbers(self) -> list[float]:
         """Every class as the number or day it stands for; an error where one is a word."""
+        if all(isinstance(label, datetime.date) for label in self.labels):
+            moments = np.array(self.labels, dtype="datetime64[us]").astype(np.int64)
+            return list(moments / 86_400e6)  # in days
         found = spaced_positions(self.names)
         if found is None:
             raise ValueError(
@@ -102,6 +106,8 @@ def _checked(given: Sequence[Any], present: list[Any]) -> tuple[Any, ...]:
 
 def _plain(label: Any) -> Any:
     """A Python value of what an array holds."""
+    if isinstance(label, np.datetime64) and isinstance(label.item(), int):
+        label = label.astype("datetime64[us]")  # Python has no date of nanoseconds
     return label.item() if isinstance(label, np.generic) else label
 
 

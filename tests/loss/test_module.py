@@ -222,6 +222,15 @@ class TestWhatAModuleKeeps:
         assert fresh(z, y).item() == pytest.approx(saved(z, y).item())
         assert fresh.similarity.kind == "probability"
 
+    def test_what_cannot_be_restored_is_told_apart_by_its_kind(self):
+        s = simloss.similarity.sparse(simloss.similarity.order(5, 0.5), top_k=2)
+        saved = simloss.SimLoss(s).set_similarity(s.normalized()).state_dict()
+        rule = "'sparse' and 'similarity', but is 'sparse' and 'probability'"
+        with pytest.raises(RuntimeError, match=f"{rule}; call set_similarity"):
+            simloss.SimLoss(s).load_state_dict(saved)
+        ready = simloss.SimLoss(s).set_similarity(s.normalized())
+        ready.load_state_dict(saved)
+
     def test_going_back_to_before_the_first_change(self):
         loss = simloss.SimLoss(simloss.similarity.order(5, 0.9))
         before = loss.state_dict()

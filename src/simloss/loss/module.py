@@ -202,8 +202,8 @@ class SimilarityLoss(nn.CrossEntropyLoss):
             return now.with_tensors({**now.tensors, **tensors})
         if structure not in _RESTORABLE:
             raise ValueError(
-                f"the saved similarity must be of the module's structure, {now.structure!r}, "
-                f"but is {structure!r}; call set_similarity() with such a one first, then load."
+                f"the saved similarity must be of the module's structure and kind, "
+                f"{now.structure!r} and {now.kind!r}, but is {structure!r} and {kind!r}; call set_similarity() with such a one first, then load."
             )
         return _RESTORABLE[structure](now.num_classes, tensors, names=now.names, kind=kind)
 

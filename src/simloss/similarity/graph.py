@@ -90,9 +90,9 @@ def _lengths(edges: Iterable[Sequence[Any]], source: str) -> Edges:
                 f"{source} must hold two nodes and perhaps a length each, but edge {number} is "
                 f"{edge!r}."
             )
-        if _checks.is_missing(edge[0]) or _checks.is_missing(edge[1]):
-            raise ValueError(f"{source} must have no gaps, but got {edge!r} as edge {number}.")
         pair = str(edge[0]).strip(), str(edge[1]).strip()
+        if any(map(_checks.is_missing, edge[:2])) or not all(pair):
+            raise ValueError(f"{source} must have no gaps, but got {edge!r} as edge {number}.")
         length = _length(edge[2], number, source) if len(edge) == 3 else 1.0
         lengths[pair] = min(length, lengths.get(pair, length))
     if not lengths:

@@ -158,6 +158,10 @@ def links_of_parents(
     """The links, every node known and none its own ancestor."""
     links: dict[Hashable, Hashable] = {}
     for child, given in _pairs(parents):
+        if _checks.is_missing(child) or child == "":
+            raise ValueError(
+                f"`parents` must have no gaps, but {given!r} is the parent of {child!r}."
+            )
         parent = None if _checks.is_missing(given) or given == "" else given
         if links.get(child, parent) != parent:
             raise ValueError(

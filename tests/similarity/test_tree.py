@@ -234,3 +234,14 @@ def test_paths_of_the_operating_system():
 def test_what_is_no_list_of_paths_or_pairs(make, message):
     with pytest.raises(TypeError, match=message):
         make()
+
+
+@pytest.mark.parametrize(("other", "name"), [(";", "semicolons"), ("\t", "tabs")])
+def test_a_file_with_another_separator_is_no_tree_without_levels(other, name, tmp_path):
+    path = tmp_path / "tree.csv"
+    path.write_text(f"bird{other}robin\nbird{other}crow\nfish{other}cod\n")
+    with pytest.raises(ValueError, match=f"must have '/' or commas between the levels, .* {name}"):
+        Tree.from_csv(path)
+    assert Tree.from_csv(path, separator=other).class_names == ("robin", "crow", "cod")
+    path.write_text("sea; salt/cod\nrobin\n")  # part of a name
+    assert Tree.from_csv(path).class_names == ("cod", "robin")

@@ -81,8 +81,19 @@ def paths_of_csv(path: str | PathLike[str], header: bool, separator: str) -> lis
     equally_long(path, lines, "; leave a cell empty where a branch has no such level")
     lines = lines[1:] if header else lines
     if lines and len(lines[0]) == 1:
+        _refuse_other_separators(path, [line[0] for line in lines], separator)
         return [_split(line[0], separator) for line in lines]
     return [tuple(cell.strip() for cell in line if cell.strip()) for line in lines]
+
+
+def _refuse_other_separators(path: str | PathLike[str], cells: list[str], separator: str) -> None:
+    """No levels parted as spreadsheets do where the comma is the decimal point: `bird;robin`."""
+    for other, name in ((";", "semicolons"), ("\t", "tabs")):
+        if all(other in cell and separator not in cell for cell in cells):
+            raise ValueError(
+                f"{path} must have {separator!r} or commas between the levels, but has {name}; "
+                f"say separator={other!r}."
+            )
 
 
 def pairs_of_csv(path: str | PathLike[str], header: bool) -> list[tuple[str, str | None]]:

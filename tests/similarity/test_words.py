@@ -143,6 +143,8 @@ def test_bad_input(names, options, message):
     ("file", "content", "message"),
     [
         ("e.txt", b"", "must hold word vectors, but it is empty"),
+        ("c.txt", b"rose,1,0\n", "must have spaces between a word and its numbers, but line 1"),
+        ("t.txt", b"rose\t1\t0\n", "must have spaces between a word and its numbers"),
         ("r.txt", b"tulip 1 2\nrose 1 x\n", "a word and 2 numbers in each line, but line 2"),
         ("n.bin", b"rose 1 2 3\n", "must begin with the number of words"),
         ("s.bin", b"2 3\nrose \x00\x00", "must hold 2 words, but ends after 0"),

@@ -87,6 +87,11 @@ class TextFile:
         size = 0
         for number, line in self._lines():
             size = size or line.count(b" ")
+            if not size:
+                raise ValueError(
+                    f"{self.name} must have spaces between a word and its numbers, "
+                    f"but line {number} has none."
+                )
             word, *numbers = line.rsplit(b" ", size)
             if word in wanted and word.decode() not in found:
                 found[word.decode()] = self._vector(numbers, size, number)

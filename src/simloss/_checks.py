@@ -231,6 +231,8 @@ def float_tensor(name: str, value: Any) -> Tensor:
     """
     if not isinstance(value, Tensor):
         value = writable(value)
+        if isinstance(value, np.ndarray) and value.dtype == object:
+            value = value.tolist()  # of a table of pandas with nullable columns
         try:
             value = torch.as_tensor(value, dtype=None if hasattr(value, "dtype") else torch.float64)
         except (TypeError, ValueError, RuntimeError) as error:

@@ -30,6 +30,14 @@ class TestBothSides:
         assert made.to_dense().equal(build(VALUES[build]).to_dense())
         assert build(table(build, [18, 30, 65], [18, 30, 65])).names == ("18", "30", "65")
 
+    @pytest.mark.parametrize("dtype", ["Float64", object])
+    def test_nullable_columns_hold_numbers_as_well(self, build, dtype):
+        made = build(table(build).astype(dtype))
+        assert made.to_dense().equal(build(VALUES[build]).to_dense())
+        for gap in (pandas.NA, "0.5"):
+            with pytest.raises(TypeError, match="must be a tensor, an array or nested lists of"):
+                build(table(build).astype(object).replace(VALUES[build][0][1], gap))
+
     def test_numbers_that_only_count_are_no_names(self, build):
         assert build(table(build, None, None)).names is None
 

@@ -211,6 +211,22 @@ class TestWhatAModuleKeeps:
         assert 178 < wanted.item() < 179
         assert simloss.SimLoss(s)(z, y).item() == pytest.approx(wanted.item())
 
+    @pytest.mark.parametrize(
+        "make",
+        [
+            lambda: simloss.similarity.circular(5, 0.999),
+            lambda: simloss.similarity.restricted(simloss.similarity.order(5, 0.999), range(5)),
+        ],
+    )
+    def test_a_model_made_in_half_precision_keeps_the_digits(self, make):
+        """As `from_pretrained(dtype=torch.bfloat16)` makes them, under another default dtype."""
+        torch.set_default_dtype(torch.bfloat16)
+        try:
+            loss = simloss.SimLoss(make())
+        finally:
+            torch.set_default_dtype(torch.float32)
+        assert loss.similarity.rows([0])[0, 1].item() == pytest.approx(0.999)
+
     @pytest.mark.parametrize("kind", ["order", "matrix"])
     def test_the_kind_of_a_changed_similarity_survives(self, kind):
         s = simloss.similarity.order(5, 0.5)

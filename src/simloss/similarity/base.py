@@ -205,7 +205,8 @@ class Similarity(ABC):
         return self.kind == "probability"
 
     def _dtype(self) -> torch.dtype:
-        return torch.get_default_dtype()
+        # Half precision is for logits: r = .999 is 1 in bfloat16.
+        return torch.promote_types(torch.get_default_dtype(), torch.float32)
 
     def _wide(self) -> torch.dtype:
         """The dtype of work that must not lose digits: float64 where the device has it."""

@@ -81,5 +81,5 @@ def test_an_empty_cell_of_a_table_is_no_name(name):
 
 @pytest.mark.parametrize("leaf", [None, ["crow", "jay"], {"crow", "jay"}])
 def test_a_list_in_a_dict_holds_names(leaf):
-    with pytest.raises(TypeError, match="`nested` must have names or dicts in its lists, but 'bird"):
+    with pytest.raises(TypeError, match="must have names or dicts in its lists, but 'bird' has"):
         Tree.from_dict({"bird": ["robin", leaf]})

@@ -203,7 +203,8 @@ class SimilarityLoss(nn.CrossEntropyLoss):
         if structure not in _RESTORABLE:
             raise ValueError(
                 f"the saved similarity must be of the module's structure and kind, "
-                f"{now.structure!r} and {now.kind!r}, but is {structure!r} and {kind!r}; call set_similarity() with such a one first, then load."
+                f"{now.structure!r} and {now.kind!r}, but is {structure!r} and {kind!r}; "
+                f"call set_similarity() with such a one first, then load."
             )
         return _RESTORABLE[structure](now.num_classes, tensors, names=now.names, kind=kind)
 

@@ -107,7 +107,7 @@ def test_the_full_product(loss_function, shape, form, dtype):
     assert tried == 324
 
 
-@pytest.mark.parametrize("share", [0.0, 0.3, 0.7])
+@pytest.mark.parametrize("share", [0.0, 0.3, 0.7, 1.0])
 def test_logits_of_minus_infinity(loss_function, share):
     input = torch.randn(4, C, generator=torch.Generator().manual_seed(1))
     input[:, 1] = float("-inf")

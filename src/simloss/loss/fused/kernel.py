@@ -94,7 +94,8 @@ def _blend(
     else:
         t = torch.nn.functional.one_hot(target, log_p.shape[-1]).to(log_p.dtype)
         plain = -log_p.gather(-1, target.unsqueeze(-1)).squeeze(-1)
-    losses = losses * (1 - share) + plain * share  # lerp makes NaN of two infinite losses
+    # Not by lerp, and nothing of 0 times: that makes NaN of two infinite losses.
+    losses = losses * (1 - share) + plain * share if share < 1 else plain
     if correction is None:
         return losses, None
     value = correction.value

@@ -71,9 +71,11 @@ def test_a_column_that_knows_its_order(tmp_path):
     pd.DataFrame({"y": pd.Series(cells, dtype=kinds)}).to_parquet(tmp_path / "t.parquet")
     column = pd.read_parquet(tmp_path / "t.parquet")["y"]
     found = target("y", column)
-    assert (found.order.names, found.order.kind) == (("cold", "cool", "warm"), "given")
+    assert (found.order.names, found.order.kind) == (("cold", "cool", "warm"), "column")
+    assert found.notes["unit"] == "classes"
     given_names = ["warm", "cool", "cold"]
-    assert target("y", column, class_names=given_names).order.names == tuple(given_names)
+    given = target("y", column, class_names=given_names).order
+    assert (given.names, given.kind) == (tuple(given_names), "given")
     numbers = pd.Series(pd.Categorical([2.0, 1.0, 3.0], [3.0, 2.0, 1.0], ordered=True))
     assert target("y", numbers).order.names == ("3", "2", "1")
     assert len(target("y", numbers, bins=2).order.names) == 2

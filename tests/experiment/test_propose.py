@@ -24,6 +24,7 @@ def of(*names, kind="names", superclasses=None):
         (of("2024-01-01", "2024-01-02", "2024-03-01", kind="dates"), "values"),
         (of("low", "high", kind="words"), "order"),
         (of("raw", "ripe", kind="given"), "order"),
+        (of("raw", "ripe", kind="column"), "order"),
         (of("cat", "dog", "maple_tree"), "words"),
         (of("robin", "cod", superclasses=("bird", "fish")), "tree"),
         (of("X17", "K9q", "zzqx"), None),
@@ -101,3 +102,9 @@ def test_a_saved_similarity_in_another_order(tmp_path):
     assert found.to_dense().tolist() == [[1, 0.25, 0.5], [0.25, 1, 0.5], [0.5, 0.5, 1]]
     with pytest.raises(ValueError, match=r"must name the names in .*, but 'hi' is none"):
         similarity_of(str(path), None, of("hi", "low", "middle"))
+
+
+def test_who_said_the_order():
+    """An ordered column of a parquet file is not something the user has typed."""
+    assert proposed(of("raw", "ripe", kind="given")) == ("order", "you gave their order")
+    assert proposed(of("raw", "ripe", kind="column")) == ("order", "their column says their order")

@@ -35,7 +35,8 @@ class ClassOrder:
     Attributes:
         names: in class order.
         kind: what the order comes from: "numbers", "dates", "words" (low < medium < high),
-            "given" by the user, or "names", which is no order: they stand by the alphabet.
+            "given" by the user, the "column" of a table that has one, or "names", which is no
+            order: they stand by the alphabet.
     """
 
     names: tuple[str, ...]

@@ -4,7 +4,7 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -63,8 +63,8 @@ def target(
         raise DataError(f"`target` must hold classes, but column {name!r} is empty.")
     present = [texts[i] or "" for i in rows]
     notes: dict[str, Any] = {}
-    if class_names is None and bins is None:
-        class_names = _known_order(cells, set(present))
+    known = _known_order(cells, set(present)) if class_names is None and bins is None else None
+    class_names = known or class_names
     if bins is not None:
         present, notes = _binned(name, present, bins)
     else:
@@ -73,6 +73,7 @@ def target(
         if class_names is None:
             refuse_two_spellings(f"column {name!r}", present)
     order = class_order(present, class_names)
+    order = replace(order, kind="column") if known else order
     place = {each: i for i, each in enumerate(order.names)}
     if len(place) < 2:
         raise DataError(
@@ -112,7 +113,7 @@ def class_notes(order: ClassOrder, labels: Tensor) -> dict[str, Any]:
     counts = torch.bincount(labels, minlength=len(order.names)).tolist()
     rare = {n: count for n, count in zip(order.names, counts, strict=True) if count < _RARE}
     notes: dict[str, Any] = {"class_order": order.kind}
-    if order.kind in ("words", "given"):
+    if order.kind in ("words", "given", "column"):
         notes["unit"] = "classes"
     return notes | ({"rare_classes": rare} if rare else {})
 

@@ -57,6 +57,8 @@ def proposed(dataset: Dataset) -> tuple[str, str] | None:
         return "tree", "the classes have superclasses"
     if kind == "given":
         return "order", "you gave their order"
+    if kind == "column":
+        return "order", "their column says their order"
     if kind == "words":
         return "order", "the class names are words with an order"
     at = spaced_positions(names)

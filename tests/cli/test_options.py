@@ -1,5 +1,6 @@
 """Options that would change nothing, or cannot be what was meant: one sentence each."""
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -8,6 +9,8 @@ from PIL import Image
 
 from cli.failing import fails
 from simloss.cli import main
+from simloss.data import abalone
+from simloss.experiment.similarities import similarity_of
 
 
 @pytest.fixture(autouse=True)
@@ -153,3 +156,31 @@ class TestSimilarity:
         Path("s.csv").write_text(text)
         sentence = fails(capsys, "similarity", kind[0], "s.csv", *kind[1:])
         assert "s.csv must have commas between its cells and points in its numbers" in sentence
+
+
+@pytest.mark.parametrize("command", ["compare", "train", "tune", "reproduce"])
+def test_the_help_lists_what_an_unknown_name_is_told(capsys, monkeypatch, mine, command):
+    monkeypatch.setenv("COLUMNS", "200")
+    source = ["utkface", "--data", "."] if command == "reproduce" else mine
+    main([command, "--help"])
+    shown = " ".join(capsys.readouterr().out.replace("│", " ").split())
+    with pytest.raises(ValueError) as unknown:
+        similarity_of("hinge", None, abalone())
+    assert "'gaussian'" in str(unknown.value)
+    for option, sentence in (
+        ("--similarity", str(unknown.value)),
+        ("--loss", fails(capsys, command, *source, "--loss", "hinge")),
+    ):
+        about = shown.partition(f"{option} STR")[2].partition(" --")[0]
+        for name in re.findall("'([a-z:-]+)'", sentence.partition(", but")[0]):
+            assert name in about or name == "cross-entropy"
+
+
+@pytest.mark.parametrize("name", ["hinge", "", "."])
+def test_an_unknown_similarity_is_refused_before_it_is_described(capsys, mine, name):
+    with pytest.raises(SystemExit):
+        main(["train", *mine, "--similarity", name])
+    output = capsys.readouterr()
+    assert "`similarity` must be one of 'order', 'values'" in output.err
+    assert f"but got '{name}'" in output.err
+    assert output.out == ""

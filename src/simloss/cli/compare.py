@@ -39,8 +39,8 @@ def compare(
         train, val and test with such folders), or diamonds or abalone, the two shipped tables;
         both of these if not given.
     r
-        Values of the similarity's parameter to try: r of order and values, the lower bound of
-        words, the temperature of a tree, the power of a saved one.
+        Values of the similarity's parameter to try: r of order and values, the width of gaussian,
+        the lower bound of words, the temperature of words-angle and tree, the power of a saved one.
     loss
         Which losses beside cross entropy: simloss, proper, soft-target, blended (proper with a
         tenth of cross entropy), or module:class; all four if not given.

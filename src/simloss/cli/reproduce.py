@@ -40,9 +40,10 @@ def reproduce(
     lower_bound
         Lower bounds of cifar100; .99 is cross entropy, which always runs.
     loss
-        simloss, proper, soft-target; cross-entropy always runs.
+        simloss, proper, soft-target, or module:class; cross-entropy always runs.
     similarity
-        order (age), words, words-angle or tree (cifar100), or the path of a saved one.
+        order, values or gaussian (age), words, words-angle or tree (cifar100), the path of a saved
+        one, or module:factory.
     seeds
         How many runs of each treatment, all on the paper's one split.
     epochs

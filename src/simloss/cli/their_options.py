@@ -31,8 +31,8 @@ class TheirOptions:
     image_column
         The column of a table that holds the paths of images, relative to the table.
     similarity
-        How alike the classes are: order, values, words, words-angle, tree, the path of a saved
-        similarity, or module:factory; what the classes suggest if not given.
+        How alike the classes are: order, values, gaussian, words, words-angle, tree, the path of a
+        saved similarity, or module:factory; what the classes suggest if not given.
     class_order
         All classes in order, with commas: low,medium,high.
     bins
@@ -106,7 +106,7 @@ def decided(
         if order:
             data = options.data_config(path, order)
             dataset = dataset_at(data)
-    if kind is not None and Path(kind).exists():
+    if kind is not None and Path(kind).is_file():
         kind = str(Path(kind).resolve())
     made = proposal(dataset, kind)
     if decision is not None:

@@ -43,7 +43,8 @@ def train(
         module:class. If not given, what our results found best untuned: blended (proper with a
         tenth of cross entropy) for classes in an order or a tree, soft-target for others.
     value
-        The similarity's parameter: r of order and values, the lower bound of words, a temperature.
+        The similarity's parameter: r of order and values, the width of gaussian, the lower bound
+        of words, the temperature of words-angle and tree, the power of a saved one.
     decision
         How the net will answer; the best epoch is chosen for it. For your own data what suits the
         classes if not given, else argmax.

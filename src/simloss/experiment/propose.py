@@ -8,6 +8,7 @@ from .. import _checks, metrics, similarity
 from ..data import Dataset
 from ..data.class_order import spaced_positions
 from .config import argmax_and
+from .similarities import check_name
 
 # Few values, because each one more makes a chance find more likely.
 GRIDS = {
@@ -79,6 +80,7 @@ def proposal(dataset: Dataset, kind: str | None = None) -> Proposal:
         if found is None:
             raise ValueError(_which(dataset))
         return _following(dataset, *found)
+    check_name(kind)
     if (
         kind in _BY_PLACE
         and dataset.notes.get("class_order") == "names"

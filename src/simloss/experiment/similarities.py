@@ -99,10 +99,15 @@ def similarity_of(name: str, value: float | None, dataset: Dataset) -> Similarit
     if name in SIMILARITIES:
         kind = SIMILARITIES[name]
         return kind.make(dataset, kind.default if value is None else value)
-    if not Path(name).exists() and not _checks.names_an_attribute(name):
+    check_name(name)
+    return _their_own(name, value, dataset)
+
+
+def check_name(name: str) -> None:
+    """One sentence if it is no kind of similarity, no file and no factory."""
+    if not Path(name).is_file() and not _checks.names_an_attribute(name):
         known = (*SIMILARITIES, "module:factory", "the path of a saved one")
         _checks.choice("similarity", name, known)
-    return _their_own(name, value, dataset)
 
 
 def short_name(name: str) -> str:

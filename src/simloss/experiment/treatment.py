@@ -66,7 +66,9 @@ class Treatment:
         if self.loss in ALTERNATIVES:
             return self._check_alternative()
         if not _checks.names_an_attribute(self.loss):
-            known = (BASELINE, *LOSSES, *ALTERNATIVES, "module:class")
+            # With a similarity, as the commands give every loss, the alternatives are no choice.
+            others = ALTERNATIVES if self.similarity is None else ()
+            known = (BASELINE, *LOSSES, *others, "module:class")
             _checks.choice("loss", self.loss, known)
         if self.loss != BASELINE and self.similarity is None:
             raise ValueError(f"`loss` {self.loss!r} needs a similarity, but got none.")

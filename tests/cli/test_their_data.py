@@ -143,6 +143,18 @@ class TestCompare:
         assert "Their names do not tell how alike they are" in output
         assert "3 classes, in this order: k1x < zq < pp7" in output
 
+    @pytest.mark.parametrize("said", [[], ["order"]])
+    def test_the_end_of_the_input_is_no_answer(self, capsys, tmp_path, monkeypatch, said):
+        def answered(question):
+            if not said:
+                raise EOFError
+            return said.pop()
+
+        (tmp_path / "odd.csv").write_text("x,y\n" + "1,zq\n2,k1x\n3,pp7\n" * 9)
+        monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
+        monkeypatch.setattr("builtins.input", answered)
+        assert "`similarity` must be chosen" in fails(capsys, "compare", "odd.csv", "--target", "y")
+
     def test_a_table_of_images(self, capsys, ages, tmp_path):
         rows = "".join(f"{age}/{i}.png,{age}\n" for age in (1, 2, 10) for i in range(6))
         (tmp_path / "ages" / "list.csv").write_text("file,age\n" + rows)

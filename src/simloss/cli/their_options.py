@@ -116,17 +116,20 @@ def decided(
     return data, dataset, made
 
 
-def _asked(dataset: "Dataset") -> tuple[str, str | None]:
+def _asked(dataset: "Dataset") -> tuple[str | None, str | None]:
     """The similarity, and the class order where it needs one, from whoever sits there."""
     print(f"The classes: {', '.join(dataset.class_names)}")
     print("Their names do not tell how alike they are. Are they\n")
     print("  order   in an order, like low < medium < high")
     print("  words   words whose meanings are alike or not")
     print("  a path  of a similarity you have saved (simloss similarity makes one)\n")
-    kind = input("order, words, or a path: ").strip()
-    if kind != "order":
-        return kind, None
-    return kind, input("All classes in order, with commas: ").strip()
+    try:
+        kind = input("order, words, or a path: ").strip()
+        is_order = kind == "order"
+        return kind, input("All classes in order, with commas: ").strip() if is_order else None
+    except EOFError:  # Ctrl-D: no answer
+        print()
+        return None, None
 
 
 def described(data: "DataConfig", dataset: "Dataset", made: "Proposal") -> Iterator[str]:

@@ -36,3 +36,14 @@ def test_a_mistake_is_one_sentence(arguments, sentence, capsys):
     assert said.out == ""
     assert sentence in said.err
     assert said.err.count("\n") == 1
+
+
+def test_an_interrupt_is_said_whenever_it_comes(capsys, monkeypatch):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("simloss.report.run.Run.read", interrupted)
+    with pytest.raises(SystemExit) as exit:
+        main(["report", "run"])
+    assert exit.value.code == 130
+    assert capsys.readouterr().err == "simloss: stopped.\n"

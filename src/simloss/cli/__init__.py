@@ -39,6 +39,7 @@ def app() -> "App":
         help="For classifiers whose mistakes are not equally bad.",
         version=__version__,
         help_format="plaintext",
+        suppress_keyboard_interrupt=False,  # which would end without a word
     )
     for verb, about in _VERBS.items():
         made.command(f"simloss.cli.{verb}:{verb}", name=verb, help=about)

@@ -5,6 +5,7 @@ import os
 import signal
 import tarfile
 import time
+from dataclasses import replace
 
 import pytest
 import torch
@@ -13,7 +14,8 @@ from PIL import Image
 from cli.failing import fails
 from simloss import data
 from simloss.cli import main
-from simloss.experiment.config import Config
+from simloss.experiment.config import Config, TrainingConfig
+from simloss.experiment.presets import comparison
 from simloss.experiment.saved import SavedModel
 from simloss.experiment.store import RunFolder
 
@@ -80,6 +82,21 @@ class TestCompare:
         assert "Did you mean --seeds?" in fails(capsys, "compare", "--seds", "3")
         assert "but nothing was found at 'iris'" in fails(capsys, "compare", "iris")
         assert not list(tmp_path.iterdir())  # nothing half-written
+
+    @pytest.mark.parametrize(
+        ("change", "sentence"),
+        [
+            ({"model": "mpl"}, "`model` must be one of"),
+            ({"model": "resnet"}, "takes inputs of shape (3, H, W)"),
+            ({"training": TrainingConfig(stop_on="mea")}, "must be a known metric, but got 'mea'"),
+            ({"training": TrainingConfig(stop_on="severity")}, "`tree` must be given"),
+            ({"training": TrainingConfig(device="mps")}, "`device` 'mps' must be available"),
+        ],
+    )
+    def test_a_configuration_that_cannot_run(self, capsys, tmp_path, change, sentence):
+        replace(comparison("abalone", seeds=1, epochs=1), **change).save(tmp_path / "c.yaml")
+        assert sentence in fails(capsys, "run", "c.yaml", "--out", "run")
+        assert not (tmp_path / "run").exists()  # nothing half-written, to be taken for a run
 
 
 def data_path(*parts):

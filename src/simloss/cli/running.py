@@ -6,13 +6,14 @@ import os
 from pathlib import Path
 
 from .. import _checks
-from ..experiment.cell import dataset_of
+from ..experiment.cell import dataset_of, fresh_net
 from ..experiment.config import Config, cell_id
 from ..experiment.grid import cells_of, run
 from ..experiment.measure import Judge
 from ..experiment.parts import indices_of
 from ..experiment.progress import progress_for
 from ..experiment.store import RunFolder
+from ..experiment.training import device_of
 from .stopping import stopped_politely
 
 
@@ -39,13 +40,18 @@ def run_and_report(
     if workers is not None:
         _checks.class_count("workers", workers)
     folder = folder_for(config, out)
-    # What is wrong with the data, a split, a loss or a metric is said before a folder is made.
+    # What is wrong with the data, a split, a loss, a metric, the net or the device is said before a
+    # folder is made: one with other settings could not be gone on with.
     dataset = dataset_of(config)
     for seed in config.seeds:
         indices_of(dataset, config.split, seed)
     for treatment in config.treatments:
         treatment.loss_for(dataset)
-    Judge.of(dataset, config.metrics, config.cost).try_out(config.rules)
+    measured = (*config.metrics, config.training.stop_on)
+    Judge.of(dataset, measured, config.cost).try_out(config.rules)
+    fresh_net(config, dataset, config.seeds[0])
+    if cluster is None:  # whose workers may have what is not here
+        device_of(config.training.device)
     with stopped_politely(lambda: _recorded(config, folder)):
         run(
             config,

@@ -14,7 +14,7 @@ from PIL import Image
 from cli.failing import fails
 from simloss import data
 from simloss.cli import main
-from simloss.experiment.config import Config, TrainingConfig
+from simloss.experiment.config import Config, DataConfig, TrainingConfig
 from simloss.experiment.presets import comparison
 from simloss.experiment.saved import SavedModel
 from simloss.experiment.store import RunFolder
@@ -86,6 +86,9 @@ class TestCompare:
     @pytest.mark.parametrize(
         ("change", "sentence"),
         [
+            ({"data": DataConfig("table", "t.csv", {"target": "y", "bin": 2})}, "argument 'bin'"),
+            ({"data": DataConfig("table", "t.csv")}, "path, target, class_order, bins, super"),
+            ({"data": DataConfig("abalone", "t.csv")}, "`data` 'abalone' takes no settings, but: "),
             ({"model": "mpl"}, "`model` must be one of"),
             ({"model": "resnet"}, "takes inputs of shape (3, H, W)"),
             ({"training": TrainingConfig(stop_on="mea")}, "must be a known metric, but got 'mea'"),

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import lru_cache
+from inspect import signature
 from typing import Any
 
 from .. import _checks, data
@@ -36,6 +37,12 @@ def dataset(source: str, path: str | None, options: dict[str, Any]) -> Dataset:
 def _dataset(source: str, path: str | None, options: tuple[tuple[str, Any], ...]) -> Dataset:
     arguments = () if path is None else (path,)
     read = SOURCES.get(source) or _checks.imported("data", source)
+    takes = signature(read)
+    try:
+        takes.bind(*arguments, **dict(options))
+    except TypeError as error:
+        settings = ", ".join(takes.parameters) or "no settings"
+        raise ValueError(f"`data` {source!r} takes {settings}, but: {error}.") from None
     made = read(*arguments, **dict(options))
     if not isinstance(made, Dataset):
         kind = type(made).__name__

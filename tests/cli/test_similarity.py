@@ -210,6 +210,31 @@ BAD = {
     "no such file": (["load", "none.csv"], None, "No such file or directory: none.csv."),
     "other ending": (["load", "in.txt"], None, "must end in .csv, .npz, .safetensors"),
     "r too large": (["order", "--classes", "9", "--r", "1.2"], None, "`r` must be in [0, 1), but"),
+    "no folder": (
+        ["order", "--classes", "3", "--r", "0.5", "--out", "none/s.csv"],
+        None,
+        "`--out` must lie in an existing folder, but 'none' is none.",
+    ),
+    "no folder for the figure": (
+        ["order", "--classes", "3", "--r", "0.5", "--figure", "none/s.html"],
+        None,
+        "`--figure` must lie in an existing folder, but 'none' is none.",
+    ),
+    "nothing to cluster": (
+        ["order", "--classes", "3", "--r", "0.5", "--clustered"],
+        None,
+        "`--clustered` must go with --figure",
+    ),
+    "temperature of words": (
+        ["words", "rose", "tulip", "--temperature", "3"],
+        None,
+        "`--temperature` must go with --kernel angle, but got cosine",
+    ),
+    "temperature of vectors": (
+        ["embedding", "in.csv", "--temperature", "3"],
+        "a,1,2\nb,2,1\n",
+        "`--temperature` must go with --kernel angle, but got cosine",
+    ),
     "wrong prior": (
         ["order", "--classes", "3", "--r", "0.5", "--prior", "in.csv"],
         "1\n2\n",

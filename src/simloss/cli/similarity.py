@@ -104,7 +104,7 @@ def words(
     names_from: Path | None = None,
     lower_bound: float = 0.0,
     kernel: Literal["cosine", "angle"] = "cosine",
-    temperature: float = 1.0,
+    temperature: float | None = None,
     vectors: Path | None = None,
     missing: Literal["error", "drop"] = "error",
     answer: Answer | None = None,
@@ -122,7 +122,7 @@ def words(
     kernel
         cosine as in the paper, or angle, which keeps the proper loss proper.
     temperature
-        Of the angle kernel; the larger, the more alike.
+        Of the angle kernel; the larger, the more alike; 1 if not given.
     vectors
         Other word vectors: word2vec, GloVe or fastText text, or word2vec .bin, plain or .gz.
     missing
@@ -136,7 +136,7 @@ def words(
         kernel,
         vectors,
         missing,
-        temperature=temperature,
+        temperature=_temperature(kernel, temperature),
     )
     _answer(made, answer)
 
@@ -280,7 +280,7 @@ def embedding(
     *,
     lower_bound: float = 0.0,
     kernel: Literal["cosine", "angle"] = "cosine",
-    temperature: float = 1.0,
+    temperature: float | None = None,
     header: bool = False,
     answer: Answer | None = None,
 ) -> None:
@@ -295,14 +295,15 @@ def embedding(
     kernel
         cosine as in the paper, or angle, which keeps the proper loss proper.
     temperature
-        Of the angle kernel; the larger, the more alike.
+        Of the angle kernel; the larger, the more alike; 1 if not given.
     header
         The first line only names the columns.
     """
     from ..similarity import embedding as build
 
     names, numbers = named_numbers(vectors, header, None)
-    _answer(build(numbers, lower_bound, kernel, names, temperature=temperature), answer)
+    heat = _temperature(kernel, temperature)
+    _answer(build(numbers, lower_bound, kernel, names, temperature=heat), answer)
 
 
 @similarity.command
@@ -370,8 +371,7 @@ def _answer(made: "Similarity", answer: Answer | None) -> None:
     from ..similarity import sparse
 
     answer = answer or Answer()
-    if answer.figure is not None and answer.figure.suffix.lower() != ".html":
-        raise ValueError(f"`--figure` must end in .html, but got '{answer.figure}'.")
+    _check(answer)
     if answer.top_k is not None:
         made = sparse(made, top_k=answer.top_k)
     frequency = None if answer.prior is None else prior(answer.prior, made)
@@ -386,3 +386,23 @@ def _answer(made: "Similarity", answer: Answer | None) -> None:
         with whole_file(answer.figure) as file:
             file.write(picture.to_html(include_plotlyjs=True).encode())
         print(f"Written: {answer.figure}")
+
+
+def _check(answer: Answer) -> None:
+    """One sentence on what cannot be written, or would change nothing, before anything is said."""
+    for option, path in (("out", answer.out), ("figure", answer.figure)):
+        if path is not None and not path.parent.is_dir():
+            raise ValueError(
+                f"`--{option}` must lie in an existing folder, but '{path.parent}' is none."
+            )
+    if answer.figure is not None and answer.figure.suffix.lower() != ".html":
+        raise ValueError(f"`--figure` must end in .html, but got '{answer.figure}'.")
+    if answer.clustered and answer.figure is None:
+        raise ValueError("`--clustered` must go with --figure, but that was not given.")
+
+
+def _temperature(kernel: str, given: float | None) -> float:
+    """That of the angle kernel, the only one that has one."""
+    if given is not None and kernel != "angle":
+        raise ValueError(f"`--temperature` must go with --kernel angle, but got {kernel}.")
+    return 1.0 if given is None else given

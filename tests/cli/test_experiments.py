@@ -122,6 +122,18 @@ class TestReproduce:
         assert [r["metrics"] for r in again] == [r["metrics"] for r in folder.records()]
         assert folder.config() == Config.load(data_path("again/config.yaml"))
 
+    @pytest.mark.parametrize(
+        ("task", "option"),
+        [
+            ("utkface", ["--lower-bound", "0.3"]),
+            ("afad", ["--download"]),
+            ("cifar100", ["--r", "0.3"]),
+        ],
+    )
+    def test_an_option_of_another_task(self, capsys, faces, task, option):
+        sentence = fails(capsys, "reproduce", task, "--data", str(faces), *option)
+        assert f"`{option[0]}` does not apply to {task}" in sentence
+
     def test_bad_data(self, capsys, tmp_path, faces):
         def sentence(path):
             return fails(capsys, "reproduce", "utkface", "--data", str(path))

@@ -64,8 +64,12 @@ def reproduce(
     from ..experiment.presets import PAPER_LOWER_BOUNDS, PAPER_R, reproduction
     from .running import run_and_report
 
+    of_cifar = {"lower-bound": lower_bound, "download": download}
+    for option, value in ({"r": r} if task == "cifar100" else of_cifar).items():
+        if value:
+            raise ValueError(f"`--{option}` does not apply to {task}.")
     path = str(data.expanduser().resolve()) if data else None
-    if download and task == "cifar100":
+    if download:
         from ..data import cifar100
 
         cifar100(path, download=True)

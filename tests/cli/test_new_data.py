@@ -65,11 +65,11 @@ def test_classes_that_are_left_out_of_a_report_are_counted(capsys):
     main(["train", "old.csv", "--target", "y", "--epochs", "1"])
     new = table(lambda x: np.where(x > 0, "2", "9"))
     new.to_csv("new.csv", index=False)
-    main(["report", "model.safetensors", "--data", "new.csv"])
     count = int((new["y"] == "9").sum())
-    assert (
-        f"Note: {count} of 120 examples have no class the model knows." in capsys.readouterr().err
-    )
+    for command in (["report", "model.safetensors", "--data"], ["predict", "model.safetensors"]):
+        main([*command, "new.csv"])
+        told = capsys.readouterr().err
+        assert f"Note: {count} of 120 examples have no class the model knows." in told
 
 
 def test_cells_that_cannot_be_read_are_named(capsys):

@@ -68,6 +68,9 @@ def predict(
     table = answers(saved, examples, rule=decision, abstain=abstain, all_probabilities=all_)
     for note in examples.notes:
         print(f"Note: {note}.", file=sys.stderr)
+    if unknown := (examples.truth or []).count(None):  # neither right nor wrong below
+        some = f"{unknown:,} of {len(examples.names):,} examples"
+        print(f"Note: {some} have no class the model knows.", file=sys.stderr)
     if out is None:
         _show(table)
     else:

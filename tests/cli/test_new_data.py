@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from cli.failing import fails
 from simloss.cli import main
 from simloss.experiment.new_data import new_data
 from simloss.experiment.saved import SavedModel
@@ -115,3 +116,14 @@ def test_classes_with_decimal_commas_are_known(capsys):
         capsys.readouterr()
         main(["predict", "model.safetensors", "new.csv"])
         assert "of 2 whose class is known" in capsys.readouterr().out
+
+
+def test_columns_that_lack_are_named(capsys):
+    old = table(lambda x: np.where(x > 0, "2", "1"))
+    old.to_csv("old.csv", index=False)
+    main(["train", "old.csv", "--target", "y", "--epochs", "1"])
+    capsys.readouterr()
+    old[["x"]].to_csv("new.csv", index=False)
+    sentence = fails(capsys, "predict", "model.safetensors", "new.csv")
+    assert "'new.csv' must have the columns the model was trained on, but it has no" in sentence
+    assert "'size', 'age'" in sentence

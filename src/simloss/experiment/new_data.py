@@ -66,8 +66,12 @@ def _table(saved: SavedModel, encoder: Encoder, path: Path) -> NewData:
     texts = [each.name for each in encoder.columns if each.kind in ("rank", "category")]
     with_commas = [each.name for each in encoder.columns if each.form == ","]
     frame = read_table(path, (*texts, _target(saved)), tuple(with_commas))
-    for each in encoder.columns:
-        column(frame, each.name, "data", path)
+    lacking = [each.name for each in encoder.columns if each.name not in frame.columns]
+    if lacking:
+        raise DataError(
+            f"'{path}' must have the columns the model was trained on, but it has no "
+            f"{', '.join(map(repr, lacking[:5]))}{', …' * (len(lacking) > 5)}."
+        )
     cells = table_numbers(frame, encoder.columns)
     notes = tuple(_news(encoder, frame, cells))
     return NewData(cells, list(range(1, len(frame) + 1)), "row", _truth(saved, frame), notes)

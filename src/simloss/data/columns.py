@@ -149,9 +149,9 @@ def _text_column(name: str, texts: Any, has_missing: bool) -> Column | str:
         in_order = sorted(zip(places, words, strict=True))
         return Column(name, "rank", tuple(w for _, w in in_order), has_missing=has_missing)
     if len(words) > 20 and len(words) > len(texts) / 2:
-        with_commas = texts.map(looks_like_a_number)
-        if (are_numbers | with_commas).mean() >= _MOSTLY:
-            return "looks like numbers with commas that are not read"
+        others = texts.map(looks_like_a_number)
+        if (are_numbers | others).mean() >= _MOSTLY:
+            return "looks like numbers written in a way that is not read"
         return "almost every value is different, like an identifier"
     return Column(name, "category", tuple(words), has_missing=has_missing)
 

@@ -16,7 +16,8 @@ _WITH_POINTS = re.compile(rf"{_POINTS}(?:,\d+)?|[-+]?\d*,\d+{_EXPONENT}")
 _EITHER = re.compile(rf"{_COMMAS}|{_POINTS}")
 _DECIMAL_COMMA = re.compile(rf"[-+]?\d*,\d+|{_POINTS},\d+")
 _DECIMAL_POINT = re.compile(rf"[-+]?\d*\.\d+|{_COMMAS}\.\d+|[-+]?[1-9]\d{{0,2}}(?:,\d{{3}}){{2,}}")
-_LIKE_A_NUMBER = re.compile(r"[-+]?[\d.]*,[\d.,]*\d")
+# With a comma somewhere, or thousands parted by (also narrow) spaces or apostrophes.
+_LIKE_A_NUMBER = re.compile(r"[-+]?(?:[\d.]*,[\d.,]*\d|\d{1,3}(?:[\s'’]\d{3})+(?:[.,]\d+)?)")
 
 
 def decimal_of(lines: Iterable[str], separator: str) -> str | None:
@@ -69,11 +70,13 @@ def spelled_plainly(cells: Any, decimal: str | None) -> Any:
 
 
 def looks_like_a_number(text: str) -> bool:
-    """Whether it is a number but for its commas, whatever they mean.
+    """Whether it is a number but for its commas, whatever they mean, or what parts its thousands.
 
     Example:
         >>> looks_like_a_number("1,5"), looks_like_a_number("1,5 m"), looks_like_a_number("15")
         (True, False, False)
+        >>> looks_like_a_number("1 250,5"), looks_like_a_number("0171 555")
+        (True, False)
     """
     return bool(_LIKE_A_NUMBER.fullmatch(text))
 

@@ -261,6 +261,8 @@ class TestMistakes:
             table(path, target="Class", drop=["x"])
         with pytest.raises(DataError, match="`drop` must be a column"):
             table(path, target="Class", drop=["z"])
+        with pytest.raises(DataError, match="`drop` must name other columns than 'Class'"):
+            table(path, target="Class", drop=["Class"])
 
     def test_files(self, tmp_path):
         with pytest.raises(DataError, match="Nothing was found at"):

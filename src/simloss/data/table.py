@@ -64,8 +64,10 @@ def table(
     special = [target, *([] if superclass is None else [superclass])]
     for name in drop:
         column(frame, name, "drop", found)
+        if name in special:
+            raise DataError(f"`drop` must name other columns than {name!r}, which holds classes.")
     frame = frame.iloc[classes.rows]
-    columns, unused = columns_of(frame.drop(columns=[*special, *set(drop) - set(special)]))
+    columns, unused = columns_of(frame.drop(columns=[*special, *set(drop)]))
     if not columns:
         raise DataError(f"'{found}' must have a column to predict from, but no other is usable.")
     inputs = table_numbers(frame, columns)

@@ -184,3 +184,8 @@ def test_an_unknown_similarity_is_refused_before_it_is_described(capsys, mine, n
     assert "`similarity` must be one of 'order', 'values'" in output.err
     assert f"but got '{name}'" in output.err
     assert output.out == ""
+
+
+@pytest.mark.parametrize("option", ["--r", "--loss", "--drop"])
+def test_an_option_without_its_values_is_not_ignored(capsys, mine, option):
+    assert f"{option} requires at least 1 element" in fails(capsys, "compare", *mine, option)

@@ -235,6 +235,8 @@ BAD = {
         "a,1,2\nb,2,1\n",
         "`--temperature` must go with --kernel angle, but got cosine",
     ),
+    "no classes": (["graph", "in.csv", "--classes"], "a,b\n", "at least 1 element"),
+    "no such flag": (["graph", "in.csv", "--empty-classes"], "a,b\n", "Unknown option"),
     "wrong prior": (
         ["order", "--classes", "3", "--r", "0.5", "--prior", "in.csv"],
         "1\n2\n",

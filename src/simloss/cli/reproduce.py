@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-Several = Parameter(consume_multiple=True, negative="")
+Several = Parameter(consume_multiple=1, negative="")
 Flag = Parameter(negative="")
 
 

@@ -17,6 +17,8 @@ similarity = App(
     help="Say what you know about your classes, and see what it means.",
 )
 
+Several = Parameter(consume_multiple=1, negative="")
+
 
 @Parameter(name="*")
 @dataclass
@@ -183,7 +185,7 @@ def graph(
     /,
     *,
     temperature: float = 1.0,
-    classes: Annotated[list[str] | None, Parameter(consume_multiple=True)] = None,
+    classes: Annotated[list[str] | None, Several] = None,
     classes_from: Path | None = None,
     directed: bool = False,
     header: bool = False,
@@ -219,7 +221,7 @@ def wordnet(
     names_from: Path | None = None,
     temperature: float = 1.0,
     measure: Literal["wu-palmer", "path"] = "wu-palmer",
-    choose: Annotated[list[str] | None, Parameter(consume_multiple=True)] = None,
+    choose: Annotated[list[str] | None, Several] = None,
     folder: Path | None = None,
     answer: Answer | None = None,
 ) -> None:

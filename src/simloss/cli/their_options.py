@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from ..experiment.config import DataConfig
     from ..experiment.propose import Proposal
 
-Several = Parameter(consume_multiple=True, negative="")
+Several = Parameter(consume_multiple=1, negative="")
 Flag = Parameter(negative="")
 
 SHIPPED = ("diamonds", "abalone")

@@ -9,8 +9,12 @@ from PIL import Image
 
 from cli.failing import fails
 from simloss.cli import main
-from simloss.data import abalone
+from simloss.data import abalone, table
+from simloss.experiment.config import DataConfig
+from simloss.experiment.parts import indices_of
+from simloss.experiment.propose import proposal
 from simloss.experiment.similarities import similarity_of
+from simloss.experiment.their_data import their_comparison
 
 
 @pytest.fixture(autouse=True)
@@ -189,3 +193,20 @@ def test_an_unknown_similarity_is_refused_before_it_is_described(capsys, mine, n
 @pytest.mark.parametrize("option", ["--r", "--loss", "--drop"])
 def test_an_option_without_its_values_is_not_ignored(capsys, mine, option):
     assert f"{option} requires at least 1 element" in fails(capsys, "compare", *mine, option)
+
+
+def test_the_help_of_train_says_what_the_seed_changes(capsys, monkeypatch, mine):
+    monkeypatch.setenv("COLUMNS", "300")
+    main(["train", "--help"])
+    about = capsys.readouterr().out.partition("--seed INT")[2].partition("--device")[0]
+    assert "which examples are for training, validation and test" in about
+    data = table("mine.csv", target="size")
+    split = their_comparison(DataConfig("table"), data, proposal(data)).split
+    assert len({tuple(indices_of(data, split, seed)["test"].tolist()) for seed in (0, 1)}) == 2
+
+
+def test_the_help_of_tune_says_what_the_budget_does_not_limit(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "300")
+    main(["tune", "--help"])
+    about = capsys.readouterr().out.partition("--budget INT")[2].partition("--search-seeds")[0]
+    assert "but for the first two trials" in about

@@ -51,7 +51,8 @@ def train(
     epochs
         The most epochs to train; without it, until early stopping.
     seed
-        Of the initial weights and the order of examples.
+        Of the initial weights, the order of examples and, but for utkface, afad and cifar100,
+        which examples are for training, validation and test.
     device
         auto, cpu, cuda or mps.
     out

@@ -56,7 +56,8 @@ def tune(
     trials
         The most treatments to try.
     budget
-        The most epochs to train in the search; about a sixth of a full grid's if not given.
+        The most epochs to train in the search, but for the first two trials, which are always
+        made; about a sixth of a full grid's if not given.
     search_seeds
         How many nets, each on a split of its own, a trial is the mean of.
     seeds

@@ -168,7 +168,7 @@ def test_the_help_lists_what_an_unknown_name_is_told(capsys, monkeypatch, mine, 
     source = ["utkface", "--data", "."] if command == "reproduce" else mine
     main([command, "--help"])
     shown = " ".join(capsys.readouterr().out.replace("│", " ").split())
-    with pytest.raises(ValueError) as unknown:
+    with pytest.raises(ValueError, match="one of") as unknown:
         similarity_of("hinge", None, abalone())
     assert "'gaussian'" in str(unknown.value)
     for option, sentence in (

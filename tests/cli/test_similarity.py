@@ -228,12 +228,12 @@ BAD = {
     "temperature of words": (
         ["words", "rose", "tulip", "--temperature", "3"],
         None,
-        "`--temperature` must go with --kernel angle, but got cosine",
+        "`temperature` must go with kernel='angle'",
     ),
     "temperature of vectors": (
         ["embedding", "in.csv", "--temperature", "3"],
         "a,1,2\nb,2,1\n",
-        "`--temperature` must go with --kernel angle, but got cosine",
+        "`temperature` must go with kernel='angle'",
     ),
     "no classes": (["graph", "in.csv", "--classes"], "a,b\n", "at least 1 element"),
     "no such flag": (["graph", "in.csv", "--empty-classes"], "a,b\n", "Unknown option"),

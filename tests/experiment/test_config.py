@@ -25,6 +25,17 @@ def test_the_papers_defaults():
         reproduction("mnist", "x")
 
 
+def test_a_similarity_the_paper_does_not_have_is_tried_with_values_of_its_own():
+    def values_of(task, kind, **given):
+        made = reproduction(task, "x", similarity=kind, **given).treatments
+        return [each.value for each in made[1:]]
+
+    assert values_of("utkface", "gaussian") == [0.5, 1.0, 2.0, 3.0]
+    assert values_of("utkface", "gaussian", r=[2.0]) == [2.0]
+    assert values_of("cifar100", "tree") == [0.25, 0.5, 1.0, 2.0]
+    assert values_of("cifar100", "saved.npz") == [0.5, 1.0, 2.0]
+
+
 def test_compare_draws_a_new_split_for_every_seed():
     assert comparison("abalone").split.new_for_each_seed
     assert comparison("abalone").training.keep_best_of == "each rule"

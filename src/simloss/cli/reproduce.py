@@ -40,7 +40,7 @@ def reproduce(
     lower_bound
         Lower bounds of cifar100; .99 is cross entropy, which always runs.
     loss
-        simloss, proper, soft-target, or module:class; cross-entropy always runs.
+        simloss, proper, soft-target, blended, or module:class; cross-entropy always runs.
     similarity
         order, values or gaussian (age), words, words-angle or tree (cifar100), the path of a saved
         one, or module:factory.
@@ -61,7 +61,7 @@ def reproduce(
     download
         Fetch CIFAR-100 into the cache folder first.
     """
-    from ..experiment.presets import PAPER_LOWER_BOUNDS, PAPER_R, reproduction
+    from ..experiment.presets import reproduction
     from .running import run_and_report
 
     of_cifar = {"lower-bound": lower_bound, "download": download}
@@ -76,8 +76,8 @@ def reproduce(
     config = reproduction(
         task,
         path,
-        r=r or PAPER_R,
-        lower_bound=lower_bound or PAPER_LOWER_BOUNDS,
+        r=r,
+        lower_bound=lower_bound,
         losses=loss or ("simloss",),
         similarity=similarity,
         seeds=seeds,

@@ -106,7 +106,7 @@ def words(
     names_from: Path | None = None,
     lower_bound: float = 0.0,
     kernel: Literal["cosine", "angle"] = "cosine",
-    temperature: float | None = None,
+    temperature: float = 1.0,
     vectors: Path | None = None,
     missing: Literal["error", "drop"] = "error",
     answer: Answer | None = None,
@@ -124,7 +124,7 @@ def words(
     kernel
         cosine as in the paper, or angle, which keeps the proper loss proper.
     temperature
-        Of the angle kernel; the larger, the more alike; 1 if not given.
+        Of the angle kernel; the larger, the more alike.
     vectors
         Other word vectors: word2vec, GloVe or fastText text, or word2vec .bin, plain or .gz.
     missing
@@ -138,7 +138,7 @@ def words(
         kernel,
         vectors,
         missing,
-        temperature=_temperature(kernel, temperature),
+        temperature=temperature,
     )
     _answer(made, answer)
 
@@ -282,7 +282,7 @@ def embedding(
     *,
     lower_bound: float = 0.0,
     kernel: Literal["cosine", "angle"] = "cosine",
-    temperature: float | None = None,
+    temperature: float = 1.0,
     header: bool = False,
     answer: Answer | None = None,
 ) -> None:
@@ -297,15 +297,14 @@ def embedding(
     kernel
         cosine as in the paper, or angle, which keeps the proper loss proper.
     temperature
-        Of the angle kernel; the larger, the more alike; 1 if not given.
+        Of the angle kernel; the larger, the more alike.
     header
         The first line only names the columns.
     """
     from ..similarity import embedding as build
 
     names, numbers = named_numbers(vectors, header, None)
-    heat = _temperature(kernel, temperature)
-    _answer(build(numbers, lower_bound, kernel, names, temperature=heat), answer)
+    _answer(build(numbers, lower_bound, kernel, names, temperature=temperature), answer)
 
 
 @similarity.command
@@ -401,10 +400,3 @@ def _check(answer: Answer) -> None:
         raise ValueError(f"`--figure` must end in .html, but got '{answer.figure}'.")
     if answer.clustered and answer.figure is None:
         raise ValueError("`--clustered` must go with --figure, but that was not given.")
-
-
-def _temperature(kernel: str, given: float | None) -> float:
-    """That of the angle kernel, the only one that has one."""
-    if given is not None and kernel != "angle":
-        raise ValueError(f"`--temperature` must go with --kernel angle, but got {kernel}.")
-    return 1.0 if given is None else given

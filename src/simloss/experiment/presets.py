@@ -7,7 +7,7 @@ from typing import Any
 from .. import _checks
 from .alternatives import ALTERNATIVES
 from .config import Config, DataConfig, SplitConfig, TrainingConfig
-from .propose import GRIDS
+from .propose import FILE_POWERS, GRIDS
 from .treatment import BASELINE, Treatment, treatments
 
 ORDER_METRICS = ("mae", "mse", "accuracy")
@@ -33,8 +33,8 @@ def reproduction(
     task: str,
     path: str | None,
     *,
-    r: Sequence[float] = PAPER_R,
-    lower_bound: Sequence[float] = PAPER_LOWER_BOUNDS,
+    r: Sequence[float] | None = None,
+    lower_bound: Sequence[float] | None = None,
     losses: Sequence[str] = ("simloss",),
     seeds: int = PAPER_SEEDS,
     epochs: int | None = None,
@@ -44,13 +44,15 @@ def reproduction(
     """An experiment of the paper: "utkface", "afad" or "cifar100", its defaults the paper's.
 
     r = 0 and a lower bound of .99 make the similarity the identity, so they are run as what they
-    are, cross entropy.
+    are, cross entropy. A similarity that the paper does not have is tried with our own values.
     """
     _checks.choice("task", task, ("utkface", "afad", "cifar100"))
     faces = task != "cifar100"
     kind = similarity or ("order" if faces else "words")
-    plain = 0.0 if kind == "order" else 0.99
-    values = [value for value in (r if faces else lower_bound) if value != plain]
+    papers = {"order": PAPER_R, "words": PAPER_LOWER_BOUNDS}
+    values = (r if faces else lower_bound) or papers.get(kind) or GRIDS.get(kind, FILE_POWERS)
+    plain = {"order": 0.0, "words": 0.99}.get(kind)
+    values = [value for value in values if value != plain]
     training = TrainingConfig(
         epochs=TrainingConfig.epochs if epochs is None else epochs,
         patience=10 if faces else 20,

@@ -20,7 +20,7 @@ GRIDS = {
     "tree": (0.25, 0.5, 1.0, 2.0),
 }
 _BY_PLACE = ("order", "gaussian")  # these go by the places of the classes in their order
-_FILE_POWERS = (0.5, 1.0, 2.0)
+FILE_POWERS = (0.5, 1.0, 2.0)
 _EVEN = 1e-6
 
 
@@ -135,7 +135,7 @@ def _is_in_turn(at: list[float]) -> bool:
 
 def _following(dataset: Dataset, kind: str, reason: str) -> Proposal:
     """The grid, the metrics and the decisions that go with a kind of similarity."""
-    values = GRIDS.get(kind, _FILE_POWERS)
+    values = GRIDS.get(kind, FILE_POWERS)
     if kind in (*_BY_PLACE, "values"):
         at = spaced_positions(dataset.class_names)
         if kind in _BY_PLACE and at is not None and not _is_in_turn(at):

@@ -210,3 +210,11 @@ def test_the_help_of_tune_says_what_the_budget_does_not_limit(capsys, monkeypatc
     main(["tune", "--help"])
     about = capsys.readouterr().out.partition("--budget INT")[2].partition("--search-seeds")[0]
     assert "but for the first two trials" in about
+
+
+def test_an_empty_table_and_a_run_folder_that_is_a_file(capsys):
+    Path("empty.csv").write_text("")
+    sentence = fails(capsys, "compare", "empty.csv", "--target", "a")
+    assert "must hold a heading and rows, but it is empty" in sentence
+    sentence = fails(capsys, "compare", "abalone", "--out", "empty.csv")
+    assert "`--out` must be a folder, but 'empty.csv' is a file" in sentence

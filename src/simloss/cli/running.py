@@ -23,6 +23,8 @@ def folder_for(config: Config, out: Path | None) -> RunFolder:
     The latter is the same for the same settings, so a second start goes on where the first stopped.
     """
     if out is not None:
+        if out.exists() and not out.is_dir():
+            raise ValueError(f"`--out` must be a folder, but '{out}' is a file.")
         return RunFolder(out)
     digest = hashlib.sha256(json.dumps(config.as_dict(), sort_keys=True).encode()).hexdigest()
     return RunFolder(Path("runs") / f"{config.name}-{digest[:6]}")

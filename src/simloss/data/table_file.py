@@ -58,7 +58,9 @@ def read_table(
             frame, decimal = _csv(path, (*text_columns, *with_commas))
     except UnicodeDecodeError:
         raise DataError(f"'{path}' must be UTF-8 text, but it is not.") from None
-    except (pandas.errors.ParserError, pandas.errors.EmptyDataError, *_DAMAGE) as error:
+    except pandas.errors.EmptyDataError:
+        raise DataError(f"'{path}' must hold a heading and rows, but it is empty.") from None
+    except (pandas.errors.ParserError, *_DAMAGE) as error:
         raise DataError(f"'{path}' cannot be read: {' '.join(str(error).split())}.") from None
     except MemoryError:
         raise DataError(f"'{path}' does not fit into memory; give a part of its rows.") from None

@@ -62,7 +62,10 @@ def train_and_save(
     dataset = dataset_of(config)
     parts = parts_of(dataset, indices_of(dataset, config.split, seed))
     judge = Judge.of(dataset, config.metrics, config.cost)
-    yield f"{dataset}, {treatment.label}"
+    yield (
+        f"{dataset.name}: {len(dataset):,} examples, {dataset.num_classes} classes; "
+        f"{treatment.label}"
+    )
     net, objective = fresh_net(config, dataset, seed), objective_of(treatment.loss_for(dataset))
     outcome = train(
         net,

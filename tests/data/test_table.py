@@ -271,7 +271,7 @@ class TestMistakes:
             table(write(tmp_path, "x", "t.xlsx"), target="y")
         with pytest.raises(DataError, match="must hold rows below its heading"):
             table(write(tmp_path, "x,y\n"), target="y")
-        with pytest.raises(DataError, match="cannot be read"):
+        with pytest.raises(DataError, match="but it is empty"):
             table(write(tmp_path, ""), target="y")
         with pytest.raises(DataError, match="must be a parquet file"):
             table(write(tmp_path, "x,y", "t.parquet"), target="y")

@@ -9,6 +9,7 @@ from .. import metrics
 from ..experiment.config import Config
 from ..statistics import runs_needed, significance_note
 from .findings import Finding, findings, is_ahead, score
+from .in_code import in_code
 from .results import Record, Results, Row
 from .tables import Table, tables
 from .words import answered_by, listed, numbers, runs
@@ -70,11 +71,13 @@ class Verdict:
 
     @property
     def advice(self) -> list[str]:
-        """The recommendation in a sentence, if there is one."""
+        """The recommendation in a sentence, if there is one, and what to write for it."""
         if self.recommendation is None:
             return []
         hedge = "" if self.can_tell else ", by tendency"
-        return [f"We would use{hedge}: {self.recommendation}."]
+        code = in_code(self.recommendation.row.treatment, self.recommendation.rule)
+        said = f"We would use{hedge}: {self.recommendation}."
+        return [said, *([f"In code: {code}"] if code else [])]
 
 
 def verdict(records: Iterable[Record], config: Config, *, unit: str | None = None) -> Verdict:

@@ -39,15 +39,20 @@ def work(rank, meeting, results):
     # By a file: a server's threads may be cut off, with an abort, where one process ends first.
     dist.init_process_group("gloo", init_method=f"file://{meeting}", rank=rank, world_size=2)
     try:
-        x, y = batch()
-        half = slice(4 * rank, 4 * rank + 4)
         for loss_type in LOSSES:
-            wrapped = DistributedDataParallel(WithLoss(loss_type(order(5, 0.7))))
-            wrapped(x[half], y[half]).backward()
-            results[rank, loss_type.__name__] = wrapped.module.net.weight.grad.tolist()
+            results[rank, loss_type.__name__] = gradient(loss_type, rank)
         dist.barrier()
     finally:
         dist.destroy_process_group()
+
+
+def gradient(loss_type, rank):
+    """Of the half of this process; what is wrapped is gone when the group of processes ends."""
+    x, y = batch()
+    half = slice(4 * rank, 4 * rank + 4)
+    wrapped = DistributedDataParallel(WithLoss(loss_type(order(5, 0.7))))
+    wrapped(x[half], y[half]).backward()
+    return wrapped.module.net.weight.grad.tolist()
 
 
 def test_two_processes_are_one(tmp_path):

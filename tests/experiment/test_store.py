@@ -98,8 +98,13 @@ def test_another_experiment_is_refused(folder):
     ):
         pass
     with (
-        pytest.raises(RunFolderError, match="the same experiment to be resumed, but its 'data'"),
+        pytest.raises(RunFolderError, match="but its 'source' was abalone and is now diamonds;"),
         folder.open_for_writing(comparison("diamonds"), resume=True),
+    ):
+        pass
+    with (
+        pytest.raises(RunFolderError, match="resumed, but its 'epochs' was 200 and is now 3;"),
+        folder.open_for_writing(comparison("abalone", epochs=3), resume=True),
     ):
         pass
     # More seeds or treatments are the same experiment, going on.

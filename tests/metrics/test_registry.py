@@ -121,6 +121,8 @@ def test_what_is_possible_depends_on_what_is_given():
     answers = PROBABILITIES.argmax(-1)
     assert list(metrics.evaluate(answers, TRUTH)) == ["accuracy", "balanced_accuracy"]
     assert "mae" in metrics.evaluate(answers, TRUTH, ordered=True)
+    by_place = metrics.evaluate(answers, TRUTH, positions=[0, 10, 20, 30, 40])
+    assert by_place["mae"] == pytest.approx(10 * metrics.mae(answers, TRUTH))
     assert "mean_cost" not in metrics.evaluate(answers, TRUTH, tree=TREE)
 
 

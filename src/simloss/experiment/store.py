@@ -184,11 +184,15 @@ class RunFolder:
                 f"add --resume to go on with it, or name another with --out."
             )
         ours, theirs = _portable(config), _portable(self.config())
-        for part, value in ours.items():
-            if theirs.get(part) != value:
+        for part, now in ours.items():
+            then = theirs.get(part)
+            if then != now and isinstance(then, dict) and isinstance(now, dict):  # one is enough
+                part = next(name for name in {**then, **now} if then.get(name) != now.get(name))
+                then, now = then.get(part), now.get(part)
+            if then != now:
                 raise RunFolderError(
                     f"'{self.path}' must hold the same experiment to be resumed, but its {part!r} "
-                    f"was {theirs.get(part)} and is now {value}; name another folder with --out."
+                    f"was {then} and is now {now}; name another folder with --out."
                 )
 
     def _complete(self) -> Iterator[tuple[dict[str, Any], int]]:

@@ -61,7 +61,8 @@ def evaluate(
         tree: a :class:`simloss.Tree`, or the superclass of each class.
         similarity: for :func:`mean_similarity`.
         positions: where each class lies, for the errors of ordered classes.
-        ordered: whether the classes are in an order; without `names` it brings those metrics.
+        ordered: whether the classes are in an order, as those with positions are; without `names`
+            it brings those metrics.
 
     Returns:
         name -> value, in the order of the columns.
@@ -88,4 +89,6 @@ def evaluate(
 
 
 def _is_possible(metric: Metric, context: dict[str, Any], ordered: bool) -> bool:
-    return metric.needs <= context.keys() | ({"order"} if ordered else set())
+    return metric.needs <= context.keys() | (
+        {"order"} if ordered or "positions" in context else set()
+    )

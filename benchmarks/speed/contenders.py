@@ -63,6 +63,10 @@ def _proper(num_classes: int) -> Loss:
     return simloss.ProperSimLoss(order(num_classes, R))
 
 
+def _blended(num_classes: int) -> Loss:
+    return simloss.ProperSimLoss(order(num_classes, R), cross_entropy_share=0.1)
+
+
 def _proper_sparse(num_classes: int) -> Loss:
     return simloss.ProperSimLoss(sparse_rows(num_classes))
 
@@ -130,6 +134,7 @@ CONTENDERS: dict[str, Callable[[int], Loss | None]] = {
     "SimLoss, sparse (50 a row)": _sparse,
     "SimLoss, dense": _dense,
     "ProperSimLoss, order": _proper,
+    "ProperSimLoss, order, blended": _blended,
     "ProperSimLoss, sparse (50 a row)": _proper_sparse,
     "SoftTargetLoss, order": _soft_target,
     "the paper's formula": _paper,

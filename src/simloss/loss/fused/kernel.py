@@ -74,6 +74,9 @@ def apply(
         part = kernel.log_of_index if log_space else kernel.of_index
     losses, correction = part(z, p, target, S, wants_gradient)
     if share:
+        if not target.is_floating_point():  # of the true class alone, (m, 1)
+            own = target.unsqueeze(-1)
+            p, log_p = p.gather(-1, own), None if log_p is None else log_p.gather(-1, own)
         if log_p is None:
             log_p = S.sound(p).log_()  # type: ignore[union-attr]
         losses, correction = _blend(losses, correction, log_p, target, share)
@@ -87,23 +90,29 @@ def apply(
 def _blend(
     losses: Tensor, correction: Correction | None, log_p: Tensor, target: Tensor, share: float
 ) -> tuple[Tensor, Correction | None]:
-    """(1 - share) times the loss plus share times cross entropy."""
+    """(1 - share) times the loss plus share times cross entropy.
+
+    `log_p` is (m, C), or (m, 1) of the true class where `target` says which that is.
+    """
     if target.is_floating_point():
-        t = target
-        plain = -torch.where(t == 0, 0.0, t * log_p).sum(-1)
+        plain = -torch.where(target == 0, 0.0, target * log_p).sum(-1)
     else:
-        t = torch.nn.functional.one_hot(target, log_p.shape[-1]).to(log_p.dtype)
-        plain = -log_p.gather(-1, target.unsqueeze(-1)).squeeze(-1)
+        plain = -log_p.squeeze(-1)
     # Not by lerp, and nothing of 0 times: that makes NaN of two infinite losses.
     losses = losses * (1 - share) + plain * share if share < 1 else plain
     if correction is None:
         return losses, None
-    value = correction.value
-    if correction.factor is not None:
-        value = value * correction.factor
-    if correction.column is not None:
-        value = torch.zeros_like(log_p).scatter_add_(1, correction.column, value)
-    return losses, Correction(torch.lerp(value, t, share))
+    value, factor, column = correction
+    value = value.mul_(1 - share if factor is None else factor * (1 - share))
+    if target.is_floating_point():
+        if column is not None:
+            value = torch.zeros_like(log_p).scatter_add_(1, column, value)
+        return losses, Correction(value.add_(target, alpha=share))
+    own = target.unsqueeze(-1)
+    shares = torch.full_like(log_p, share)
+    if column is None:
+        return losses, Correction(value.scatter_add_(1, own, shares))
+    return losses, Correction(torch.cat([value, shares], 1), column=torch.cat([column, own], 1))
 
 
 def _subtract(

@@ -68,12 +68,14 @@ class Panel:
             f'stroke-width="2"/>'
         )
 
-    def text(self, point: Point, text: str, color: str = "black", *, dx: int = 9) -> None:
+    def text(
+        self, point: Point, text: str, color: str = "black", *, dx: int = 9, dy: int = 4
+    ) -> None:
         """Words beside a point; to its left if `dx` is negative."""
         x, y = self.at(*point)
         anchor = "end" if dx < 0 else "start"
         self.parts.append(
-            f'<text x="{x + dx:.1f}" y="{y + 4:.1f}" fill="{color}" stroke="white" '
+            f'<text x="{x + dx:.1f}" y="{y + dy:.1f}" fill="{color}" stroke="white" '
             f'stroke-width="3" paint-order="stroke" '
             f'text-anchor="{anchor}">{escape(text)}</text>'
         )

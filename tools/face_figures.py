@@ -4,6 +4,7 @@ docs/tradeoff.svg: what accuracy and what mean error each loss reaches, by argma
 docs/outputs.svg: what the nets answer on average for a few true ages, as the paper's figure has it.
 """
 
+import re
 from collections import defaultdict
 from pathlib import Path
 from statistics import mean
@@ -20,6 +21,7 @@ FOLDER = ROOT / "experiments" / "utkface"
 TRUE_AGES = (5, 26, 60)
 RULES = ("argmax", "median")
 HIGHEST = 0.3  # a probability above is cut, with its number
+CLOSE = 0.06  # years; a label so close below another one's goes further down
 
 
 def main() -> None:
@@ -27,7 +29,7 @@ def main() -> None:
     by_label = defaultdict(list)
     for record in folder.each_record():
         if record["status"] == "done":
-            by_label[record["treatment"]["label"]].append(record)
+            by_label[_short(record["treatment"]["label"])].append(record)
     shared = set.intersection(*({each["seed"] for each in found} for found in by_label.values()))
     for label, found in by_label.items():  # of a run under way, what can be compared
         by_label[label] = [each for each in found if each["seed"] in shared]
@@ -53,7 +55,9 @@ def tradeoff(by_label: dict[str, list[dict[str, Any]]]) -> str:
         panel.line([ring, dot], color, width=1, dash="4 3")
         panel.mark(ring, color, filled=False)
         panel.mark(dot, color)
-        panel.text(ring, label, color, dx=9 if ring[0] >= dot[0] else -9)
+        close = any(0 < found[other, "argmax"][1] - ring[1] < CLOSE for other in by_label)
+        dx = 9 if ring[0] >= dot[0] else -9
+        panel.text(ring, label, color, dx=dx, dy=14 if close else 4)
     count = len(next(iter(by_label.values())))
     runs = f" (means of {count} runs)" if count > 1 else ""
     notes = [("○ answered by the most probable age", "#444"), (f"● by the median{runs}", "#444")]
@@ -86,6 +90,11 @@ def outputs(folder: RunFolder, by_label: dict[str, list[dict[str, Any]]]) -> str
         panels.append(panel)
     legend = [(f"mean output, faces of {age} (dotted)", color) for age, color in colors.items()]
     return picture(panels, legend)
+
+
+def _short(label: str) -> str:
+    """As in "blended SimLoss, r = 0.9", of that with a share of .1, the only one here."""
+    return re.sub(r"(.*) (r = \S+) blended, share = 0.1", r"blended \1, \2", label)
 
 
 def _mean_outputs(folder: RunFolder, records: list[dict[str, Any]]) -> Any:

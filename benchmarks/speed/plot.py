@@ -81,7 +81,7 @@ def cost_figure(records: list[Record]) -> str:
 
 
 def _color(names: list[str] | tuple[str, ...], name: str) -> str:
-    more = (*COLORS, "#bcbd22", "#e377c2")
+    more = (*COLORS, "#bcbd22", "#e377c2", "#7f7f7f")
     return more[list(names).index(name) % len(more)]
 
 

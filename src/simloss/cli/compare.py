@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
-from .their_options import SHIPPED, Flag, Several, TheirOptions
+from .parameters import Flag, Several
+from .their_options import SHIPPED, TheirOptions
 
 if TYPE_CHECKING:
     from ..experiment.config import Config

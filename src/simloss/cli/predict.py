@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     from ..experiment.answers import Table
     from ..experiment.saved import SavedModel
 
-Flag = Parameter(negative="")
 _SHOWN = 10
 
 

@@ -3,10 +3,7 @@
 from pathlib import Path
 from typing import Annotated, Literal
 
-from cyclopts import Parameter
-
-Several = Parameter(consume_multiple=1, negative="")
-Flag = Parameter(negative="")
+from .parameters import Flag, Several
 
 
 def reproduce(

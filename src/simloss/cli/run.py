@@ -4,9 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
-from cyclopts import Parameter
-
-Flag = Parameter(negative="")
+from .parameters import Flag
 
 
 def run(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import App, Parameter
 
+from .parameters import Several
 from .similarity_input import choice, listed_names, named_numbers, prior
 
 if TYPE_CHECKING:
@@ -16,8 +17,6 @@ similarity = App(
     name="similarity",
     help="Say what you know about your classes, and see what it means.",
 )
-
-Several = Parameter(consume_multiple=1, negative="")
 
 
 @Parameter(name="*")

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
+from .parameters import Flag, Several
+
 if TYPE_CHECKING:
     from ..data import Dataset
     from ..experiment.config import DataConfig
     from ..experiment.propose import Proposal
-
-Several = Parameter(consume_multiple=1, negative="")
-Flag = Parameter(negative="")
 
 SHIPPED = ("diamonds", "abalone")
 

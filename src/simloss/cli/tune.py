@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
+from .parameters import Flag, Several
 from .stopping import stopped_politely
-from .their_options import SHIPPED, Flag, Several, TheirOptions
+from .their_options import SHIPPED, TheirOptions
 
 if TYPE_CHECKING:
     from ..experiment.config import Config

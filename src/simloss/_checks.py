@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence, Sized
 from contextlib import contextmanager
 from contextvars import ContextVar
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -116,6 +117,12 @@ def choice(name: str, value: str, allowed: Sequence[str]) -> str:
         words = ", ".join(repr(word) for word in allowed)
         raise ValueError(f"`{name}` must be one of {words}, but got {value!r}.")
     return value
+
+
+def in_existing_folder(name: str, path: Path) -> None:
+    """Where a file is to be written."""
+    if not path.parent.is_dir():
+        raise ValueError(f"`{name}` must lie in an existing folder, but '{path.parent}' is none.")
 
 
 def in_class_order(name: str, values: Any) -> None:

@@ -57,8 +57,8 @@ def predict(
 
     if out is not None and out.suffix.lower() not in (".csv", ".parquet"):
         raise ValueError(f"`--out` must end in .csv or .parquet, but got '{out}'.")
-    if out is not None and not out.parent.is_dir():
-        raise ValueError(f"`--out` must lie in an existing folder, but '{out.parent}' is none.")
+    if out is not None:
+        _checks.in_existing_folder("--out", out)
     if abstain is not None:
         _checks.threshold("abstain", abstain)
     saved = SavedModel.load(model, net=net)

@@ -390,11 +390,11 @@ def _answer(made: "Similarity", answer: Answer | None) -> None:
 
 def _check(answer: Answer) -> None:
     """One sentence on what cannot be written, or would change nothing, before anything is said."""
-    for option, path in (("out", answer.out), ("figure", answer.figure)):
-        if path is not None and not path.parent.is_dir():
-            raise ValueError(
-                f"`--{option}` must lie in an existing folder, but '{path.parent}' is none."
-            )
+    from .. import _checks
+
+    for option, path in (("--out", answer.out), ("--figure", answer.figure)):
+        if path is not None:
+            _checks.in_existing_folder(option, path)
     if answer.figure is not None and answer.figure.suffix.lower() != ".html":
         raise ValueError(f"`--figure` must end in .html, but got '{answer.figure}'.")
     if answer.clustered and answer.figure is None:

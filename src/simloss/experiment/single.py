@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from .. import metrics
+from .. import _checks, metrics
 from .alternatives import objective_of
 from .cell import OnEpoch, dataset_of, derived_seed, fresh_net, measured
 from .config import Config, argmax_and
@@ -56,8 +56,7 @@ def train_and_save(
     """Train the last treatment, write the model, and say line by line what happened."""
     if out.suffix != ".safetensors":
         raise ValueError(f"`--out` must end in .safetensors, but got '{out}'.")
-    if not out.parent.is_dir():
-        raise ValueError(f"`--out` must lie in an existing folder, but '{out.parent}' is none.")
+    _checks.in_existing_folder("--out", out)
     treatment, seed, rule = config.treatments[-1], config.seeds[0], config.rules[-1]
     dataset = dataset_of(config)
     parts = parts_of(dataset, indices_of(dataset, config.split, seed))

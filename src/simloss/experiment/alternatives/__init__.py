@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from torch import nn
 
 from ...data import Dataset
-from ...loss import ProperSimLoss, SimLoss
+from ...loss import ProperSimLoss, SimilarityLoss, SimLoss
 from ...similarity import order
 from ..similarities import tree_of
 from .annealed import Annealed
@@ -32,10 +32,6 @@ __all__ = [
     "word_vectors",
 ]
 
-# What is blended with cross entropy: a similarity strong enough that blending matters.
-_BLENDED_R = 0.9
-_BLENDED_PROPER_R = 0.95
-
 
 @dataclass(frozen=True)
 class Alternative:
@@ -56,12 +52,15 @@ class Alternative:
     has_similarity: bool = False
 
 
-def _blend(dataset: Dataset, share: float) -> nn.Module:
-    return SimLoss(order(dataset.num_classes, _BLENDED_R), cross_entropy_share=share)
-
-
-def _blend_proper(dataset: Dataset, share: float) -> nn.Module:
-    return ProperSimLoss(order(dataset.num_classes, _BLENDED_PROPER_R), cross_entropy_share=share)
+def _blended(name: str, loss: type[SimilarityLoss], r: float) -> Alternative:
+    """With a share of cross entropy; r is large enough that blending matters."""
+    return Alternative(
+        f"{name} r = {r:g} blended",
+        lambda dataset, share: loss(order(dataset.num_classes, r), cross_entropy_share=share),
+        "share",
+        (0.05, 0.1, 0.25, 0.5, 0.75),
+        has_similarity=True,
+    )
 
 
 ALTERNATIVES = {
@@ -101,18 +100,6 @@ ALTERNATIVES = {
         (3.0, 6.0, 12.0, 25.0, 50.0),
         has_similarity=True,
     ),
-    "blend": Alternative(
-        f"SimLoss r = {_BLENDED_R:g} blended",
-        _blend,
-        "share",
-        (0.05, 0.1, 0.25, 0.5, 0.75),
-        has_similarity=True,
-    ),
-    "proper-blend": Alternative(
-        f"proper SimLoss r = {_BLENDED_PROPER_R:g} blended",
-        _blend_proper,
-        "share",
-        (0.05, 0.1, 0.25, 0.5, 0.75),
-        has_similarity=True,
-    ),
+    "blend": _blended("SimLoss", SimLoss, 0.9),
+    "proper-blend": _blended("proper SimLoss", ProperSimLoss, 0.95),
 }

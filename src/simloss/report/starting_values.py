@@ -108,7 +108,8 @@ def _gain(known: list[Case]) -> tuple[str, str]:
     chosen = {name: value for name, (value, _) in left_out(known, RULES["one r for all"]).items()}
     values = " or ".join(f"{value:g}" for value in sorted(set(chosen.values())))
     changes = [case.test[chosen[case.name]] / case.baseline - 1 for case in known]
-    return values, f"{_shown(changes)[:-1]}, best {_percent(min(changes))})"
+    middle, worst, best = map(_percent, (median(changes), max(changes), min(changes)))
+    return values, f"{middle} ({worst}, best {best})"
 
 
 def _shown(regrets: list[float]) -> str:

@@ -61,6 +61,11 @@ class TestSpace:
         found = {space.suggested(study.ask()).loss for _ in range(20)}
         assert found == {"cross-entropy", "proper"}
 
+    @pytest.mark.parametrize(("kind", "value"), [("order", 0.95), ("tree", 1.0), ("words", 0.47)])
+    def test_the_blended_loss_begins_where_it_was_good(self, kind, value):
+        (blended, _) = SearchSpace(("blended",), kind).first_choices()
+        assert SearchSpace(("blended",), kind).treatment(blended).value == value
+
     @pytest.mark.parametrize(
         ("similarity", "parameter", "low", "high"),
         [

@@ -3,9 +3,9 @@
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --quiet --constraint constraints.txt
-GROUND := pyproject.toml constraints.txt
+GROUND := pyproject.toml constraints.txt hatch_build.py $(wildcard src/simloss/loss/native/*.[ch])
 
-.PHONY: demo test test-integrations check format bench docs coverage torture fuzz audit clean
+.PHONY: demo test test-integrations check format bench docs coverage torture fuzz sanitize kernel audit clean
 
 demo: .venv/demo.stamp  ## compare the losses on the two shipped tables
 	$(BIN)/simloss compare
@@ -14,7 +14,7 @@ test: .venv/test.stamp  ## all tests and doctests
 	$(BIN)/python -m pytest -n 2 $(ARGS)
 
 # An environment of its own: these packages are heavy, and nothing else needs them.
-test-integrations: .venv-integrations/test.stamp  ## Lightning, transformers, Keras, skorch: the real ones
+test-integrations: .venv-integrations/test.stamp  ## boosted trees, Lightning, transformers, Keras, skorch: the real ones
 	SIMLOSS_INTEGRATIONS=all KERAS_BACKEND=torch .venv-integrations/bin/python -m pytest -n 2 \
 		tests/integrations src/simloss/integrations --ignore-glob='*sklearn.py' $(ARGS)
 
@@ -38,6 +38,12 @@ torture: .venv/test.stamp  ## kills, full disks, damaged files, a long grid: und
 
 fuzz: .venv/test.stamp  ## only the damaged files: 100,000 for each text reader, 10,000 for each other
 	$(BIN)/python -m torture fuzz
+
+sanitize: .venv/test.stamp  ## the kernel under the sanitizers; CALLS=20000 for more
+	$(BIN)/python -m torture.kernel $(or $(CALLS),2000)
+
+kernel: .venv/base.stamp  ## compile the kernel again, after a change in src/simloss/loss/native
+	$(BIN)/python hatch_build.py
 
 audit: .venv/check.stamp  ## known holes in what is installed; needs the network
 	$(PIP) pip-audit
@@ -65,7 +71,7 @@ docs: .venv/docs.stamp  ## the documentation site, without a single warning
 	$(PYTHON) -m venv .venv-integrations
 	.venv-integrations/bin/python -m pip --disable-pip-version-check install --quiet --quiet --upgrade pip
 	.venv-integrations/bin/python -m pip --disable-pip-version-check install --quiet --quiet \
-		--constraint constraints.txt --editable '.[keras,lightning,skorch,transformers]' \
+		--constraint constraints.txt --editable '.[catboost,keras,lightgbm,lightning,skorch,transformers]' \
 		--group integrations
 	touch $@
 

@@ -12,11 +12,12 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from simloss.experiment import cell, training
-from simloss.experiment.augment import crop_and_flip
-from simloss.experiment.measure import Judge
-from simloss.experiment.parts import indices_of, parts_of
-from simloss.experiment.presets import reproduction
+from simloss.experiment.grid import cell
+from simloss.experiment.plan.presets import reproduction
+from simloss.experiment.train import loop as training
+from simloss.experiment.train.augment import crop_and_flip
+from simloss.experiment.train.measure import Judge
+from simloss.experiment.train.splits import indices_of, parts_of
 
 Augment = Callable[..., Tensor]
 

@@ -14,10 +14,11 @@ from typing import Any
 import torch
 
 from simloss.cli.memory import keep_memory
-from simloss.experiment import cell, training
-from simloss.experiment.measure import Judge
-from simloss.experiment.parts import indices_of, parts_of
-from simloss.experiment.presets import reproduction
+from simloss.experiment.grid import cell
+from simloss.experiment.plan.presets import reproduction
+from simloss.experiment.train import loop as training
+from simloss.experiment.train.measure import Judge
+from simloss.experiment.train.splits import indices_of, parts_of
 
 SPENT: dict[str, float] = {}
 WORK = ("forward", "loss", "backward", "step")  # all else is overhead

@@ -13,10 +13,10 @@ from statistics import median
 import torch
 
 from simloss.cli.memory import keep_memory
-from simloss.experiment.cell import run_cell
-from simloss.experiment.grid import cells_of
-from simloss.experiment.presets import comparison
-from simloss.experiment.together_cells import run_cells_together
+from simloss.experiment.grid.cell import run_cell
+from simloss.experiment.grid.run import cells_of
+from simloss.experiment.grid.stacked_cells import run_cells_together
+from simloss.experiment.plan.presets import comparison
 
 
 def main() -> None:

@@ -23,13 +23,13 @@ from statistics import mean
 from typing import Any
 
 from simloss import metrics
-from simloss.experiment.grid import run
-from simloss.experiment.presets import COMPARE_LOSSES, comparison
-from simloss.experiment.progress import progress_for
-from simloss.experiment.search import search
-from simloss.experiment.search_space import space_of
-from simloss.experiment.store import RunFolder
-from simloss.experiment.tune import Plan, plan
+from simloss.experiment.grid.progress import progress_for
+from simloss.experiment.grid.run import run
+from simloss.experiment.grid.store import RunFolder
+from simloss.experiment.plan.presets import COMPARE_LOSSES, comparison
+from simloss.experiment.search.search import search
+from simloss.experiment.search.search_space import space_of
+from simloss.experiment.search.trials import Plan, plan
 
 
 def min_or_max(made: Plan) -> Any:

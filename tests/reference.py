@@ -31,6 +31,18 @@ def proper_sim_loss(z, y, S):
     return -math.log(a[y]) + 1 - expected
 
 
+def expected_proper_loss(S, p, q):
+    """Of the answer q when p is true; where an answer is impossible, so is its row."""
+    C = len(p)
+    a = [sum(S[i][k] * q[k] for k in range(C)) for i in range(C)]
+    total = 0.0
+    for y in range(C):
+        expected = sum(q[i] * S[i][y] / a[i] for i in range(C) if q[i] > 0)
+        if p[y] > 0:
+            total += p[y] * (1 - math.log(a[y]) - expected)
+    return total
+
+
 def soft_target_loss(z, y, S):
     p = softmax(z)
     total = 0.0

@@ -10,8 +10,9 @@ from torch.nn import functional as F
 
 import simloss
 from simloss.cli import main
-from simloss.experiment.store import RunFolder
-from simloss.experiment.treatment import Treatment
+from simloss.experiment import UsersName
+from simloss.experiment.grid.store import RunFolder
+from simloss.experiment.plan.treatment import Treatment
 
 PAGE = Path(__file__).parents[1] / "docs" / "extending.md"
 
@@ -67,7 +68,7 @@ def test_a_model_of_their_data_answers(their_folder, capsys):
 
 def test_their_loss_keeps_the_contract(their_folder):
     data = simloss.data.abalone()
-    loss = Treatment("my_loss:ExpectedDissimilarity", "order", 0.5).loss_for(data)
+    loss = Treatment(UsersName("my_loss:ExpectedDissimilarity"), "order", 0.5).loss_for(data)
     generator = torch.Generator().manual_seed(0)
     z = torch.randn(5, 29, generator=generator, requires_grad=True)
     y = torch.randint(29, (5,), generator=generator)

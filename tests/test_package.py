@@ -15,6 +15,8 @@ SOURCE = Path(simloss.__file__).parent
 DOWNHILL = (
     "_checks",
     "_disk",
+    "_imports",
+    "_schema",
     "similarity",
     "loss",
     "decision",

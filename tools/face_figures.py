@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from simloss.experiment.store import RunFolder
+from simloss.experiment.grid.store import RunFolder
 
 from .chart import COLORS, Axis, Panel, picture
 

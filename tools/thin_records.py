@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from simloss.experiment.store import RunFolder, write_whole
+from simloss.experiment.grid.store import RunFolder, write_whole
 
 _DIGITS = 5
 

@@ -10,8 +10,8 @@ import sys
 import time
 from pathlib import Path
 
-from simloss.experiment.grid import run
-from simloss.experiment.store import RunFolder, RunFolderError
+from simloss.experiment.grid.run import run
+from simloss.experiment.grid.store import RunFolder, RunFolderError
 
 from .forks import Child, warm
 from .grids import Witness, tiny_grid, uninterrupted

@@ -10,10 +10,10 @@ from typing import Any
 import torch
 
 from simloss import data, similarity
-from simloss.experiment.config import Config
-from simloss.experiment.grid import run
-from simloss.experiment.saved import SavedModel
-from simloss.experiment.store import RunFolder, RunFolderError
+from simloss.experiment.grid.run import run
+from simloss.experiment.grid.store import RunFolder, RunFolderError
+from simloss.experiment.plan.config import Config
+from simloss.experiment.saved.model import SavedModel
 from simloss.report.write import report
 
 from .forks import Child, warm
@@ -81,7 +81,7 @@ def writers(folder: Path) -> dict[str, Callable[[Path], Any]]:
     whole = folder / "for-writers"
     if not whole.exists():
         uninterrupted(config, whole)
-    from simloss.experiment.single import train_and_save
+    from simloss.experiment.saved.train_one import train_and_save
 
     list(train_and_save(config, folder / "m.safetensors"))
     saved = SavedModel.load(folder / "m.safetensors")

@@ -12,8 +12,8 @@ from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 
-from simloss.experiment.cell import dataset_of
-from simloss.experiment.config import Config
+from simloss.experiment.grid.cell import dataset_of
+from simloss.experiment.plan.config import Config
 
 
 def warm(config: Config) -> None:

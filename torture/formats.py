@@ -11,11 +11,11 @@ from pathlib import Path
 import torch
 
 from simloss import Tree, similarity
-from simloss.experiment.checkpoint import Checkpoint
-from simloss.experiment.grid import run
-from simloss.experiment.saved import SavedModel
-from simloss.experiment.single import train_and_save
-from simloss.experiment.store import RunFolder
+from simloss.experiment.grid.run import run
+from simloss.experiment.grid.store import RunFolder
+from simloss.experiment.saved.model import SavedModel
+from simloss.experiment.saved.train_one import train_and_save
+from simloss.experiment.train.checkpoint import Checkpoint
 
 from .grids import tables_of, tiny_grid, with_data_at
 from .kills import run_with_states

@@ -1,29 +1,36 @@
 """Damaged files into every reader: it answers, or it says in one sentence what is wrong.
 
-Anything else is a finding: another exception, more than ten seconds of one core, more than a
-gigabyte of memory, a message that is no sentence. The input is kept, to make a test of.
+Or well-formed files with hostile values. Anything else is a finding: another exception, more than
+ten seconds of one core, a minute of waiting, more than a gigabyte of memory, a message that is no
+sentence; and any trace of what a hostile value asks for: a module imported, a process started, a
+file written elsewhere. The input is kept, to make a test of.
 """
 
+import os
 import random
 import resource
 import signal
+import sys
+import tempfile
 import traceback
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 from simloss.data import DataError
 from simloss.data.errors import MissingDataError
-from simloss.experiment.store import RunFolderError
+from simloss.experiment.grid.store import RunFolderError
 
-from .mutations import mutated
+from .mutations import at, mutated, places, with_hostile_values, with_value
 from .readers import Reader
 
 SECONDS = 10.0
+WAITING_SECONDS = 60.0
 EXTRA_MEMORY = 2**30
-_DOCUMENTED = (ValueError, DataError, MissingDataError, RunFolderError)
+_DOCUMENTED = (ValueError, DataError, MissingDataError, RunFolderError, FileNotFoundError)
 
 
 class Slow(BaseException):
@@ -31,20 +38,29 @@ class Slow(BaseException):
 
 
 def fuzz(
-    reader: Reader, folder: Path, inputs: int, seed: int = 0, most: int = 20
+    reader: Reader,
+    folder: Path,
+    inputs: int,
+    seed: int = 0,
+    most: int = 20,
+    *,
+    hostile: bool = False,
 ) -> tuple[int, dict[str, tuple[str, bytes]]]:
-    """How many inputs were refused, and the findings: what went wrong, and the input."""
+    """How many inputs were refused, and the findings: what went wrong, and the input.
+
+    With `hostile`, the inputs are well-formed and some of their values are what nobody who means
+    well would write; without, their bytes are damaged.
+    """
     chance = random.Random(f"{reader.name} {seed}")
     refused, findings = 0, {}
     folder.mkdir(parents=True, exist_ok=True)
-    path = folder / reader.file
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with limits(), warnings.catch_warnings():
+    write = _hostile if hostile else _damaged
+    with limits(), warnings.catch_warnings(), trap(folder):
         warnings.simplefilter("ignore")
         for _ in range(inputs):
-            content = _damaged(reader, folder, chance)
-            path.write_bytes(content)
-            problem = tried(reader, folder if reader.in_folder else path)
+            path = write(reader, folder, chance)
+            content = (folder / reader.file).read_bytes()
+            problem = tried(reader, path)
             if problem is None:
                 continue
             refused += problem == ""
@@ -65,11 +81,11 @@ def _place(problem: str) -> str:
 def tried(reader: Reader, path: Path) -> str | None:
     """None if the file was read, "" if it was refused as documented, else what went wrong."""
     try:
-        with time_limit():
+        with time_limit(), traces() as left:
             reader.read(path)
-        return None
+        return "\n".join(left) or None
     except _DOCUMENTED as error:
-        return "" if is_sentence(error) else traceback.format_exc()
+        return "\n".join(left) or ("" if is_sentence(error) else traceback.format_exc())
     except BaseException as error:
         if isinstance(error, KeyboardInterrupt):
             raise
@@ -82,36 +98,133 @@ def is_sentence(error: BaseException) -> bool:
     return type(error) in _DOCUMENTED and text.endswith(".") and "\n" not in text
 
 
-def _damaged(reader: Reader, folder: Path, chance: random.Random) -> bytes:
+def _damaged(reader: Reader, folder: Path, chance: random.Random) -> Path:
     """A valid file with damage inside one of its parts, or to the file as packed."""
     parts = dict(chance.choice(reader.seeds))
     if reader.in_folder:
-        for name, content in parts.items():
-            (folder / name).write_bytes(content)
-        return mutated(parts[reader.file], chance)
-    if len(parts) == 1 and reader.pack(parts) == next(iter(parts.values())):
-        return mutated(reader.pack(parts), chance)
-    if chance.random() < 0.5:
-        return mutated(reader.pack(parts), chance)
-    name = chance.choice(list(parts))
-    parts[name] = mutated(parts[name], chance)
-    return reader.pack(parts)
+        parts[reader.file] = mutated(parts[reader.file], chance)
+        return reader.write(folder, parts)
+    is_packed = len(parts) > 1 or reader.pack(parts) != next(iter(parts.values()))
+    if is_packed and chance.random() < 0.5:
+        name = chance.choice(list(parts))
+        return reader.write(folder, parts | {name: mutated(parts[name], chance)})
+    path = reader.write(folder, parts)
+    path.write_bytes(mutated(path.read_bytes(), chance))
+    return path
+
+
+def _hostile(reader: Reader, folder: Path, chance: random.Random) -> Path:
+    """A well-formed file in which some values are others."""
+    assert reader.values is not None
+    plain = reader.values.opened(chance.choice(reader.seeds))
+    return reader.write(folder, reader.values.closed(with_hostile_values(plain, chance)))
+
+
+# A name to import, a path outside, a link, a huge number, a wrong type.
+WALKED = ("hostile:make", "../../../outside", "outside.link", 10**18, ["text"])
+
+
+def walk(reader: Reader, folder: Path) -> tuple[int, int, list[str]]:
+    """Every text of every seed, one after the other, as each of `WALKED`.
+
+    Returns how many fields there are, how many inputs were tried, and what went wrong. Of entries
+    of a list that are alike, the first two stand for all.
+    """
+    assert reader.values is not None
+    folder.mkdir(parents=True, exist_ok=True)
+    fields, inputs, problems = set(), 0, []
+    with limits(), warnings.catch_warnings(), trap(folder):
+        warnings.simplefilter("ignore")
+        for number, parts in enumerate(reader.seeds):
+            plain = reader.values.opened(parts)
+            for place in places(plain):
+                field = (number, *(min(key, 1) if type(key) is int else key for key in place))
+                if field in fields or not isinstance(at(plain, place), (str, bytes)):
+                    continue
+                fields.add(field)
+                for value in WALKED:
+                    changed = reader.values.closed(with_value(plain, place, value))
+                    problem = tried(reader, reader.write(folder, changed))
+                    inputs += 1
+                    problems += [f"{place} as {value!r}: {problem}"] if problem else []
+    return len(fields), inputs, problems
+
+
+@contextmanager
+def trap(folder: Path) -> Iterator[None]:
+    """The current folder is one with what hostile values name: a module, a link out, a pipe."""
+    before, outside = Path.cwd(), folder.parent / "outside"
+    outside.write_text("what is outside")
+    (folder / "hostile.py").write_text("def make(*a, **k): ...\nalike = make\n")
+    for name in ("outside.link", "waiting.pipe"):
+        (folder / name).unlink(missing_ok=True)
+    (folder / "outside.link").symlink_to(outside)
+    os.mkfifo(folder / "waiting.pipe")
+    os.chdir(folder)
+    try:
+        with mock.patch.dict(os.environ, SIMLOSS_CACHE=str(folder / "cache")):
+            yield
+    finally:
+        os.chdir(before)
+    assert outside.read_text() == "what is outside"
+
+
+_left: list[str] | None = None
+
+
+def _audit(event: str, arguments: tuple[Any, ...]) -> None:
+    """Python's own hook: it sees every import, process, connection and file."""
+    if _left is None:
+        return
+    if event == "import" and str(arguments[0]).partition(".")[0] in ("hostile", "subprocess"):
+        if arguments[0] not in sys.modules:
+            _left.append(f"it imports {arguments[0]}")
+    elif event in ("subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "socket.connect"):
+        _left.append(f"it calls {event} {arguments[:2]}")
+    elif event == "open" and arguments[2] & (os.O_WRONLY | os.O_RDWR | os.O_CREAT):
+        path = os.path.realpath(str(arguments[0]))
+        places = (os.getcwd(), tempfile.gettempdir(), "/dev/null", "/dev/shm")
+        if isinstance(arguments[0], (str, bytes)) and not path.startswith(places):
+            _left.append(f"it writes to {path}")
+
+
+@contextmanager
+def traces() -> Iterator[list[str]]:
+    """What was done meanwhile that no reader should do."""
+    global _left
+    if not getattr(sys, "_torture_audits", False):
+        sys.addaudithook(_audit)
+        sys._torture_audits = True  # type: ignore[attr-defined]
+    _left = found = []
+    try:
+        yield found
+    finally:
+        _left = None
 
 
 @contextmanager
 def time_limit() -> Iterator[None]:
-    """Of one core: a machine that is busy with something else does not count."""
+    """Of one core: a machine that is busy with something else does not count, but for a minute."""
 
-    def stop(*_: Any) -> None:
-        raise Slow(f"more than {SECONDS:g} seconds of one core")
+    def stop(number: int, _: Any) -> None:
+        is_slow = number == signal.SIGVTALRM
+        raise Slow(
+            f"more than {SECONDS:g} seconds of one core" if is_slow else "it waits for something"
+        )
 
-    before = signal.signal(signal.SIGVTALRM, stop)
-    signal.setitimer(signal.ITIMER_VIRTUAL, SECONDS)
+    clocks = {
+        signal.SIGVTALRM: (signal.ITIMER_VIRTUAL, SECONDS),
+        signal.SIGALRM: (signal.ITIMER_REAL, WAITING_SECONDS),
+    }
+    before = {number: signal.signal(number, stop) for number in clocks}
+    for clock, seconds in clocks.values():
+        signal.setitimer(clock, seconds)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-        signal.signal(signal.SIGVTALRM, before)
+        for number, (clock, _) in clocks.items():
+            signal.setitimer(clock, 0)
+            signal.signal(number, before[number])
 
 
 @contextmanager

@@ -8,10 +8,11 @@ from typing import Any
 
 from torch import nn
 
-from simloss.experiment.config import Config, DataConfig, TrainingConfig
-from simloss.experiment.grid import cells_of, run
-from simloss.experiment.store import RunFolder
-from simloss.experiment.treatment import Treatment
+from simloss.experiment import UsersName
+from simloss.experiment.grid.run import cells_of, run
+from simloss.experiment.grid.store import RunFolder
+from simloss.experiment.plan.config import Config, DataConfig, TrainingConfig
+from simloss.experiment.plan.treatment import Treatment
 
 # Not part of a result: how long it took, on how many threads.
 _ASIDE = ("seconds", "threads")
@@ -40,7 +41,7 @@ def tiny_grid(folder: Path, *, stacked: bool, seeds: int = 4, epochs: int = 4) -
     return Config(
         name="torture",
         data=DataConfig("table", str(table), {"target": "size", "class_order": ["S", "M", "L"]}),
-        model="mlp" if stacked else "torture.grids:lone_net",
+        model="mlp" if stacked else UsersName("torture.grids:lone_net"),
         treatments=(Treatment("cross-entropy"), Treatment("simloss", "order", 0.5)),
         seeds=tuple(range(seeds)),
         metrics=("mae", "accuracy"),
@@ -64,10 +65,10 @@ def comparable(folder: RunFolder) -> dict[str, dict[str, Any]]:
 
 def tables_of(folder: Path) -> dict[str, str]:
     """The report's tables as text."""
-    from simloss.report.latex import latex_of
-    from simloss.report.long_form import csv_of
-    from simloss.report.markdown import markdown_of
-    from simloss.report.run import Run
+    from simloss.report.judge.run import Run
+    from simloss.report.tables.csv_table import csv_of
+    from simloss.report.tables.latex import latex_of
+    from simloss.report.tables.markdown import markdown_of
 
     verdict = Run.read(folder).verdict
     return {"csv": csv_of(verdict), "md": markdown_of(verdict), "tex": latex_of(verdict)}

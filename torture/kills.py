@@ -10,10 +10,10 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from simloss.experiment.checkpoint import Checkpoint
-from simloss.experiment.config import Config
-from simloss.experiment.grid import run
-from simloss.experiment.store import RunFolder
+from simloss.experiment.grid.run import run
+from simloss.experiment.grid.store import RunFolder
+from simloss.experiment.plan.config import Config
+from simloss.experiment.train.checkpoint import Checkpoint
 
 from .forks import Child, warm
 from .grids import Witness, tiny_grid, uninterrupted

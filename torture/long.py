@@ -5,11 +5,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from simloss.experiment import grid
-from simloss.experiment.config import Config, TrainingConfig
-from simloss.experiment.progress import Progress
-from simloss.experiment.store import RunFolder
-from simloss.experiment.treatment import Treatment
+from simloss.experiment.grid import run as grid
+from simloss.experiment.grid.progress import Progress
+from simloss.experiment.grid.store import RunFolder
+from simloss.experiment.plan.config import Config, TrainingConfig
+from simloss.experiment.plan.treatment import Treatment
 from simloss.report import report
 
 from .grids import tiny_grid

@@ -1,6 +1,15 @@
-"""Damage to the bytes of a valid file: cheap, seeded, aimed at what readers trip over."""
+"""Damage to the bytes of a valid file, and hostile values in a well-formed one.
 
+Cheap, seeded, aimed at what readers trip over.
+"""
+
+import copy
+import math
 import random
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
 
 # What numbers, names and marks of the formats read here have gone wrong with.
 _TEXTS = (
@@ -98,3 +107,110 @@ _DAMAGES = (
     *(_flip, _set, _cut, _remove, _insert, _insert, _replace, _replace, _repeat),
     *(_replace_number, _replace_number, _overwrite),
 )
+
+
+# What a well-formed file may say, and nobody who means well does.
+NAMES = ("hostile:make", "subprocess:run", "os:system", "builtins:exec", "hostile:alike")
+PATHS = (
+    *("/etc/passwd", "../../../outside", "/dev/zero", "/proc/kmsg", "~nosuchuser/x", "a/../../x"),
+    *("outside.link", "waiting.pipe", "/", ".", "x" * 300, "//host/share", "file:///etc/passwd"),
+)
+NUMBERS: tuple[float, ...] = (
+    *(0, -1, 1, 3, 2**31, 2**63, 10**18, -(10**18), 10**400, 0.5, 5e-324),
+    *(1e308, -1e308, math.nan, math.inf, -math.inf),
+)
+OTHERS: tuple[Any, ...] = (
+    *(None, True, False, "", "text", [], {}, [[]], [None], [1, 2, 3], {"a": 1}, {"a": {"b": []}}),
+    *("\x1b[31mred\x07", "a\0b", "x" * 10_000, "\u202e", "two\nlines", "%s %n {0}", "=1+1"),
+    *("<script>", "[" * 100, "\x9b31m", "🙂" * 50),
+)
+HOSTILE = (*NAMES, *PATHS, *NUMBERS, *OTHERS)
+
+Place = tuple[Any, ...]
+
+
+def places(plain: Any, so_far: Place = ()) -> Iterator[Place]:
+    """Where something stands in lists and mappings inside each other: the keys down to it."""
+    if so_far:
+        yield so_far
+    if isinstance(plain, dict):
+        for key, below in plain.items():
+            yield from places(below, (*so_far, key))
+    elif isinstance(plain, list):
+        for at, below in enumerate(plain):
+            yield from places(below, (*so_far, at))
+
+
+def at(plain: Any, place: Place) -> Any:
+    """What stands there."""
+    for key in place:
+        plain = plain[key]
+    return plain
+
+
+def with_value(plain: Any, place: Place, value: Any) -> Any:
+    """A copy in which something else stands there."""
+    made = copy.deepcopy(plain)
+    at(made, place[:-1])[place[-1]] = copy.deepcopy(value)
+    return made
+
+
+def with_hostile_values(plain: Any, chance: random.Random) -> Any:
+    """A copy in which one to three things are something else, are missing or are there twice."""
+    for _ in range(min(chance.randint(1, 3), chance.randint(1, 3))):
+        known = list(places(plain))
+        if not known:
+            return plain
+        place = chance.choice(known)
+        plain = chance.choice(_CHANGES)(plain, place, chance)
+    return plain
+
+
+def _set_hostile(plain: Any, place: Place, chance: random.Random) -> Any:
+    now = at(plain, place)
+    if isinstance(now, (np.ndarray, bytes)):
+        return with_value(plain, place, _other_array(now, chance))
+    return with_value(plain, place, chance.choice(HOSTILE))
+
+
+def _other_array(now: Any, chance: random.Random) -> Any:
+    """Of bytes, other bytes; of an array, one with another shape, kind or numbers."""
+    if isinstance(now, bytes):
+        return chance.choice((b"", b"text", now[:10], now * 2, bytes(1000)))
+    changes: tuple[Callable[[], Any], ...] = (
+        lambda: now.reshape(-1),
+        lambda: now[..., None],
+        lambda: now[:0],
+        lambda: np.zeros((), now.dtype),
+        lambda: np.array(["hostile:make"]),
+        lambda: np.full_like(now, chance.choice((-1, 0, 1, 100))),
+        lambda: np.full(now.shape, chance.choice((math.nan, math.inf, -1e300, 1e300))),
+        lambda: np.concatenate([np.atleast_1d(now), np.atleast_1d(now)]),
+        lambda: now.astype(chance.choice(("bool", "int8", "float16", "float64"))),
+    )
+    try:
+        with np.errstate(all="ignore"):
+            return chance.choice(changes)()
+    except (IndexError, TypeError, ValueError):  # an array of no dimension, or of texts
+        return np.zeros(2)
+
+
+def _remove_entry(plain: Any, place: Place, chance: random.Random) -> Any:
+    made = copy.deepcopy(plain)
+    del at(made, place[:-1])[place[-1]]
+    return made
+
+
+def _repeat_entry(plain: Any, place: Place, chance: random.Random) -> Any:
+    """Twice in a list; of a mapping, under another name too."""
+    made = copy.deepcopy(plain)
+    holder = at(made, place[:-1])
+    entry = copy.deepcopy(holder[place[-1]])
+    if isinstance(holder, list):
+        holder.insert(place[-1], entry)
+    else:
+        holder[chance.choice((*NAMES, *PATHS, "", "\x1b[31m", "x" * 10_000))] = entry
+    return made
+
+
+_CHANGES = (_set_hostile, _set_hostile, _set_hostile, _set_hostile, _remove_entry, _repeat_entry)

@@ -16,14 +16,29 @@ import torch
 
 from simloss import Tree, data, similarity
 from simloss.data import image_cache
-from simloss.experiment.checkpoint import Checkpoint
-from simloss.experiment.config import Config
-from simloss.experiment.saved import SavedModel
-from simloss.experiment.store import RunFolder
+from simloss.experiment.grid.store import RunFolder
+from simloss.experiment.plan.config import Config, cell_id
+from simloss.experiment.saved.model import SavedModel
+from simloss.experiment.train.checkpoint import Checkpoint
 
+from . import values
 from .grids import tables_of, tiny_grid, uninterrupted
+from .values import Parts, Values
 
-Parts = dict[str, bytes]
+# In the order of `readers`, to be known before files are made.
+NAMES = (
+    *("similarity, CSV", "similarity, npz", "similarity, safetensors"),
+    *("word vectors, text", "word vectors, text.gz", "word vectors, bin", "word vectors, bin.gz"),
+    *("WordNet, data.noun", "WordNet, index.noun"),
+    *("tree, CSV of paths", "tree, CSV of parents", "graph, CSV"),
+    *("user's table, CSV", "user's table, csv.gz", "user's table, parquet"),
+    *("UTKFace, tar.gz", "UTKFace, zip", "AFAD, tar.xz", "image folder, zip"),
+    *("CIFAR-100, binary", "CIFAR-100, python"),
+    *("configuration, YAML", "records, JSONL", "a report's tables", "a report's page"),
+    *("a cell's arrays, npz", "model, safetensors", "model, judged by a report"),
+    *("checkpoint", "image cache", "search"),
+)
+
 _NAMES = ("rose", "truck", "apple")
 
 
@@ -38,6 +53,8 @@ class Reader:
         seeds: valid content, each as named parts.
         read: what reads the file, or its folder where `in_folder` is set.
         pack: makes the file of the parts; by default there is one part, which is the file.
+        values: how the parts become plain values, to be changed one by one.
+        only_values: whether its bytes are damaged elsewhere, for another reader of the format.
     """
 
     name: str
@@ -45,8 +62,23 @@ class Reader:
     file: str
     seeds: tuple[Parts, ...]
     read: Callable[[Path], Any]
-    pack: Callable[[Parts], bytes] = lambda parts: next(iter(parts.values()))
+    pack: Callable[[Parts], bytes] = lambda parts: next(iter(parts.values()), b"")
     in_folder: bool = False
+    values: Values | None = None
+    only_values: bool = False
+
+    def write(self, folder: Path, parts: Parts) -> Path:
+        """The parts as a file or as a folder of files; returns what is to be read."""
+        for name in self.seeds[0] if self.in_folder else ():  # not where a hostile name would lead
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).unlink(missing_ok=True)
+            if name in parts:
+                (folder / name).write_bytes(parts[name])
+        if self.in_folder:
+            return folder
+        (folder / self.file).parent.mkdir(parents=True, exist_ok=True)
+        (folder / self.file).write_bytes(self.pack(parts))
+        return folder / self.file
 
 
 # As Pillow calls them, with what it takes to have most of their readers' code run.
@@ -71,6 +103,7 @@ def _one(*contents: bytes) -> tuple[Parts, ...]:
 
 
 def _similarities() -> list[Reader]:
+    cells = values.lines_of_cells()
     table = b",low,mid,high\nlow,1,0.5,0.25\nmid,.5,1,.5\nhigh,.25,.5,1\n"
     plain = b"1,0.5\n0.5,1\n"
     made = (
@@ -84,21 +117,35 @@ def _similarities() -> list[Reader]:
         similarity.geo([(0, 1), (2, 3)], 100),
     )
     return [
-        Reader("similarity, CSV", True, "s.csv", _one(table, plain), similarity.load),
+        Reader("similarity, CSV", True, "s.csv", _one(table, plain), similarity.load, values=cells),
         Reader(
-            "similarity, npz", False, "s.npz", tuple(map(_npz_parts, made)), similarity.load, zipped
+            "similarity, npz",
+            False,
+            "s.npz",
+            tuple(map(_npz_parts, made)),
+            _used_similarity,
+            zipped,
+            values=values.npz_parts("about"),
         ),
         Reader(
             "similarity, safetensors",
             False,
             "s.safetensors",
             _one(*(_saved(each, ".safetensors") for each in made)),
-            similarity.load,
+            _used_similarity,
+            values=values.tensors("about"),
         ),
     ]
 
 
+def _used_similarity(path: Path) -> Any:
+    """Read, and looked at as `simloss similarity load` does."""
+    made = similarity.load(path)
+    return str(made), made.rows([0]), made.names
+
+
 def _words() -> list[Reader]:
+    cells, words = values.lines_of_cells(" "), values.word2vec()
     text = b"".join(f"{name} 0.1 -0.2 {at}.5\n".encode() for at, name in enumerate(_NAMES))
     counted = b"3 3\n" + text
     binary = b"3 3\n" + b"".join(
@@ -109,10 +156,14 @@ def _words() -> list[Reader]:
         return similarity.words(_NAMES, vectors=path)
 
     return [
-        Reader("word vectors, text", True, "v.txt", _one(text, counted), read),
-        Reader("word vectors, text.gz", False, "v.txt.gz", _one(text), read, _gzipped),
-        Reader("word vectors, bin", False, "v.bin", _one(binary), read),
-        Reader("word vectors, bin.gz", False, "v.bin.gz", _one(binary), read, _gzipped),
+        Reader("word vectors, text", True, "v.txt", _one(text, counted), read, values=cells),
+        Reader(
+            "word vectors, text.gz", False, "v.txt.gz", _one(text), read, _gzipped, values=cells
+        ),
+        Reader("word vectors, bin", False, "v.bin", _one(binary), read, values=words),
+        Reader(
+            "word vectors, bin.gz", False, "v.bin.gz", _one(binary), read, _gzipped, values=words
+        ),
     ]
 
 
@@ -133,21 +184,29 @@ def _wordnet() -> list[Reader]:
         return similarity.wordnet(_NAMES, folder=folder)
 
     return [
-        Reader("WordNet, data.noun", True, "data.noun", (both,), read, in_folder=True),
-        Reader("WordNet, index.noun", True, "index.noun", (both,), read, in_folder=True),
+        Reader(name, True, file, (both,), read, in_folder=True, values=values.lines_of_cells(" "))
+        for name, file in (
+            ("WordNet, data.noun", "data.noun"),
+            ("WordNet, index.noun", "index.noun"),
+        )
     ]
 
 
 def _trees() -> list[Reader]:
+    cells = values.lines_of_cells()
     paths = b"animal/bird/robin\nanimal/bird/crow\nplant/rose\n"
     levels = b"animal,bird,robin\nanimal,bird,crow\nplant,,rose\n"
     parents = b"robin,bird\ncrow,bird\nbird,animal\ncod,animal\nanimal,\n"
     edges = b"rose,flower,1\nviolet,flower,2.5\nflower,thing,1\ntruck,thing,3\n"
     short = b"rose,flower\nviolet,flower\n"
     return [
-        Reader("tree, CSV of paths", True, "t.csv", _one(paths, levels), Tree.from_csv),
-        Reader("tree, CSV of parents", True, "p.csv", _one(parents), _tree_of_parents),
-        Reader("graph, CSV", True, "g.csv", _one(edges, short), similarity.graph),
+        Reader(
+            "tree, CSV of paths", True, "t.csv", _one(paths, levels), Tree.from_csv, values=cells
+        ),
+        Reader(
+            "tree, CSV of parents", True, "p.csv", _one(parents), _tree_of_parents, values=cells
+        ),
+        Reader("graph, CSV", True, "g.csv", _one(edges, short), similarity.graph, values=cells),
     ]
 
 
@@ -163,6 +222,7 @@ def _data() -> list[Reader]:
     afad = {f"AFAD-Full/{age}/111/{age}-0.jpg": face for age in (15, 16)}
     pictures = {f"{form}/{i}.{form}": _picture(form) for form in _FORMS for i in range(2)}
     cifar = _cifar()
+    cells, files = values.lines_of_cells(), values.members()
 
     def read_table(path: Path) -> Any:
         return data.table(path, target="size")
@@ -180,15 +240,37 @@ def _data() -> list[Reader]:
         return data.cifar100(path, drop=(), validation=0.4)
 
     return [
-        Reader("user's table, CSV", True, "u.csv", _one(table, semicolons), read_table),
-        Reader("user's table, csv.gz", False, "u.csv.gz", _one(table), read_table, _gzipped),
-        Reader("user's table, parquet", False, "u.parquet", _one(_parquet()), read_table),
-        Reader("UTKFace, tar.gz", False, "faces.tar.gz", (faces,), utkface, _tar_gz),
-        Reader("UTKFace, zip", False, "faces.zip", (faces,), utkface, zipped),
-        Reader("AFAD, tar.xz", False, "afad.tar.xz", (afad,), afad_faces, _tar_xz),
-        Reader("image folder, zip", False, "pictures.zip", (pictures,), folder, zipped),
-        Reader("CIFAR-100, binary", False, "c.tar.gz", (cifar[0],), cifar100, _tar_gz),
-        Reader("CIFAR-100, python", False, "p.tar.gz", (cifar[1],), cifar100, _tar_gz),
+        Reader(
+            "user's table, CSV", True, "u.csv", _one(table, semicolons), read_table, values=cells
+        ),
+        Reader(
+            "user's table, csv.gz",
+            False,
+            "u.csv.gz",
+            _one(table),
+            read_table,
+            _gzipped,
+            values=cells,
+        ),
+        Reader(
+            "user's table, parquet",
+            False,
+            "u.parquet",
+            _one(_parquet()),
+            read_table,
+            values=values.parquet(),
+        ),
+        *(
+            Reader(name, False, file, (parts,), read, pack, values=inside)
+            for name, file, parts, read, pack, inside in (
+                ("UTKFace, tar.gz", "faces.tar.gz", faces, utkface, _tar_gz, files),
+                ("UTKFace, zip", "faces.zip", faces, utkface, zipped, files),
+                ("AFAD, tar.xz", "afad.tar.xz", afad, afad_faces, _tar_xz, files),
+                ("image folder, zip", "pictures.zip", pictures, folder, zipped, files),
+                ("CIFAR-100, binary", "c.tar.gz", cifar[0], cifar100, _tar_gz, files),
+                ("CIFAR-100, python", "p.tar.gz", cifar[1], cifar100, _tar_gz, values.pickles()),
+            )
+        ),
     ]
 
 
@@ -206,10 +288,41 @@ def _experiments(folder: Path) -> list[Reader]:
     folded |= beside
     return [
         Reader(
-            "configuration, YAML", True, "config.yaml", _one(beside["config.yaml"]), Config.load
+            "configuration, YAML",
+            True,
+            "config.yaml",
+            _one(beside["config.yaml"]),
+            _prepared,
+            values=values.by_ending(single=".yaml"),
         ),
-        Reader("records, JSONL", True, "records.jsonl", (folded,), _results, in_folder=True),
-        Reader("a report's tables", False, "records.jsonl", (folded,), tables_of, in_folder=True),
+        Reader(
+            "records, JSONL",
+            True,
+            "records.jsonl",
+            (folded,),
+            _results,
+            in_folder=True,
+            values=values.by_ending(),
+        ),
+        Reader(
+            "a report's tables",
+            False,
+            "records.jsonl",
+            (folded,),
+            tables_of,
+            in_folder=True,
+            values=values.by_ending(),
+        ),
+        Reader(
+            "a report's page",
+            False,
+            "records.jsonl",
+            (folded | {f"cells/{p.name}": p.read_bytes() for p in whole.cells_path.iterdir()},),
+            _page,
+            in_folder=True,
+            values=values.by_ending(),
+            only_values=True,
+        ),
         Reader(
             "a cell's arrays, npz",
             False,
@@ -217,13 +330,137 @@ def _experiments(folder: Path) -> list[Reader]:
             (_unzipped(sidecar.read_bytes()),),
             read_sidecar,
             zipped,
+            values=values.npz_parts(""),
         ),
-        Reader("model, safetensors", False, "m.safetensors", _one(_model(folder)), SavedModel.load),
         Reader(
-            "checkpoint", False, "c.pt", _one(_checkpoint()), lambda path: Checkpoint(path).load()
+            "model, safetensors",
+            False,
+            "m.safetensors",
+            _one(_model(folder)),
+            lambda path: _answered(path, folder / "sizes.csv"),
+            values=values.tensors("simloss"),
         ),
-        Reader("image cache", False, "x.json", (_image_cache(folder),), _cached, in_folder=True),
+        Reader(
+            "model, judged by a report",
+            False,
+            "m.safetensors",
+            _one(_model(folder), _model_of_images(folder)),
+            lambda path: _judged(path, folder),
+            values=values.tensors("simloss"),
+            only_values=True,
+        ),
+        Reader(
+            "checkpoint",
+            False,
+            f"unfinished/{cell_id(config, config.treatments[0], 0)}.pt",
+            _one(_checkpoint(config)),
+            lambda path: _trained(config, path),
+            values=values.state(),
+        ),
+        Reader(
+            "image cache",
+            False,
+            "x.json",
+            (_image_cache(folder),),
+            _cached,
+            in_folder=True,
+            values=values.image_cache(),
+        ),
+        Reader(
+            "search",
+            False,
+            "search.journal",
+            (_search(config, folder),),
+            lambda path: _searched(config, path),
+            in_folder=True,
+            values=values.by_ending(),
+            only_values=True,
+        ),
     ]
+
+
+def _prepared(path: Path) -> Any:
+    """Read and looked at as a run does before it trains; it is not the user's own."""
+    from simloss.cli.running import prepared
+
+    config = Config.load(path)
+    prepared(config)
+    return config
+
+
+def _page(folder: Path) -> Any:
+    from simloss.report.judge.run import Run
+    from simloss.report.page.page import page
+
+    return page(Run.read(folder))
+
+
+def _answered(path: Path, table: Path) -> Any:
+    from simloss.experiment.saved.answers import answers
+    from simloss.experiment.saved.new_data import new_data
+
+    saved = SavedModel.load(path)
+    return answers(saved, new_data(saved, str(table)))
+
+
+def _judged(path: Path, folder: Path) -> Any:
+    """As `simloss report MODEL --data`, first with what the file says it was trained on."""
+    from simloss.experiment.saved.remeasure import labelled, results_folder
+    from simloss.report.judge.run import Run
+
+    saved = SavedModel.load(path)
+    is_table = len(saved.input_shape) == 1
+    data = str(folder / "sizes.csv") if is_table else str(folder / "pictures")
+    with results_folder(saved, "m", labelled(saved, data)) as made:
+        return str(Run.read(made).verdict)
+
+
+def _model_of_images(folder: Path) -> bytes:
+    from dataclasses import replace
+
+    from simloss.experiment.plan.config import DataConfig
+    from simloss.experiment.saved.train_one import train_and_save
+
+    for size in "SML":
+        for place in range(5):
+            path = folder / "pictures" / size / f"{place}.png"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(_picture("PNG", seed=place))
+    options = {"size": 8, "class_order": ["S", "M", "L"]}
+    config = replace(
+        tiny_grid(folder, stacked=True, seeds=1, epochs=1),
+        data=DataConfig("images", str(folder / "pictures"), options),
+        model="small-cnn",
+    )
+    list(train_and_save(config, folder / "i.safetensors"))
+    return (folder / "i.safetensors").read_bytes()
+
+
+def _trained(config: Config, path: Path) -> Any:
+    """One net, from the state in the file on, if it can be used; it makes no other difference."""
+    from simloss.experiment.grid.cell import run_cell
+
+    return run_cell(config, config.treatments[0], 0, unfinished=path.parent)
+
+
+def _plan(config: Config) -> Any:
+    from simloss.experiment.search.search_space import SearchSpace
+    from simloss.experiment.search.trials import plan
+
+    return plan(config, SearchSpace(("simloss",), "order"), seeds=1, trials=3)
+
+
+def _search(config: Config, folder: Path) -> Parts:
+    from simloss.experiment.search.search import search
+
+    search(_plan(config), folder / "search")
+    return {n: (folder / "search" / n).read_bytes() for n in ("search.json", "search.journal")}
+
+
+def _searched(config: Config, folder: Path) -> Any:
+    from simloss.experiment.search.search import search
+
+    return search(_plan(config), folder)
 
 
 def _results(folder: Path) -> Any:
@@ -242,24 +479,36 @@ def _image_cache(folder: Path) -> Parts:
 
 
 def _model(folder: Path) -> bytes:
-    from simloss.experiment.single import train_and_save
+    from simloss.experiment.saved.train_one import train_and_save
 
     config = tiny_grid(folder, stacked=True, seeds=1, epochs=1)
     list(train_and_save(config, folder / "m.safetensors"))
     return (folder / "m.safetensors").read_bytes()
 
 
-def _checkpoint() -> bytes:
-    buffer = io.BytesIO()
-    torch.save({"net": {"a": torch.ones(2)}, "best": {"argmax": (1.0, 2)}}, buffer)
-    return buffer.getvalue()
+def _checkpoint(config: Config) -> bytes:
+    """The state after the first epoch of a cell of two."""
+    from unittest import mock
+
+    from simloss.experiment.grid.cell import run_cell
+
+    states: list[bytes] = []
+
+    def keep(self: Checkpoint, state: Callable[[], Any]) -> None:
+        buffer = io.BytesIO()
+        torch.save(state(), buffer)
+        states.append(buffer.getvalue())
+
+    with mock.patch.object(Checkpoint, "save_if_due", keep):
+        run_cell(config, config.treatments[0], 0)
+    return states[0]
 
 
-def _picture(form: str) -> bytes:
+def _picture(form: str, seed: int = 0) -> bytes:
     from PIL import Image
 
     buffer = io.BytesIO()
-    pixels = np.random.default_rng(0).integers(0, 256, (8, 8, 3), dtype=np.uint8)
+    pixels = np.random.default_rng(seed).integers(0, 256, (8, 8, 3), dtype=np.uint8)
     Image.fromarray(pixels).save(buffer, form, **_FORMS.get(form, {}))
     return buffer.getvalue()
 
@@ -313,7 +562,7 @@ def zipped(parts: Parts) -> bytes:
 
 
 def _gzipped(parts: Parts) -> bytes:
-    return gzip.compress(next(iter(parts.values())), 1)
+    return gzip.compress(next(iter(parts.values()), b""), 1)
 
 
 def _tar_gz(parts: Parts) -> bytes:

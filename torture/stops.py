@@ -7,7 +7,7 @@ from importlib import import_module
 from pathlib import Path
 
 from simloss.cli import main
-from simloss.experiment.store import RunFolder
+from simloss.experiment.grid.store import RunFolder
 
 from .forks import Child, warm
 from .grids import Witness, tiny_grid, uninterrupted

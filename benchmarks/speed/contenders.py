@@ -14,8 +14,8 @@ import torch.nn.functional as F
 from torch import Tensor
 
 import simloss
-from simloss.loss.contract import checked_problem
-from simloss.loss.plain import plain_loss
+from simloss.loss.contract import Options
+from simloss.loss.formula import formula_loss
 from simloss.loss.proper import PROPER_SIM_LOSS
 from simloss.loss.sim import SIM_LOSS
 from simloss.similarity import Similarity, order
@@ -90,15 +90,7 @@ def _paper(num_classes: int) -> Loss | None:
 
 def _plain(formula: Any, num_classes: int) -> Loss:
     S = order(num_classes, R)
-    options = {"ignore_index": -100, "label_smoothing": 0.0, "cross_entropy_share": 0.0}
-
-    def loss(input: Tensor, target: Tensor) -> Tensor:
-        problem = checked_problem(
-            formula, input, target, S, weight=None, reduction="mean", **options
-        )
-        return plain_loss(problem)
-
-    return loss
+    return lambda input, target: formula_loss(formula, input, target, S, Options())
 
 
 def _plain_sim(num_classes: int) -> Loss:
@@ -106,7 +98,7 @@ def _plain_sim(num_classes: int) -> Loss:
 
 
 def _plain_proper(num_classes: int) -> Loss | None:
-    return _plain(PROPER_SIM_LOSS, num_classes) if num_classes <= 100 else None
+    return _plain(PROPER_SIM_LOSS, num_classes)
 
 
 def _dlordinal(name: str, num_classes: int) -> Loss | None:
@@ -131,15 +123,15 @@ def _emd(num_classes: int) -> Loss | None:
 CONTENDERS: dict[str, Callable[[int], Loss | None]] = {
     "F.cross_entropy": _cross_entropy,
     "SimLoss, order": _order,
-    "SimLoss, sparse (50 a row)": _sparse,
+    "SimLoss, sparse (50 per row)": _sparse,
     "SimLoss, dense": _dense,
     "ProperSimLoss, order": _proper,
     "ProperSimLoss, order, blended": _blended,
-    "ProperSimLoss, sparse (50 a row)": _proper_sparse,
+    "ProperSimLoss, sparse (50 per row)": _proper_sparse,
     "SoftTargetLoss, order": _soft_target,
     "the paper's formula": _paper,
-    "plain log-space formula": _plain_sim,
-    "plain proper formula": _plain_proper,
+    "our formula in torch": _plain_sim,
+    "our proper formula in torch": _plain_proper,
     "dlordinal SORD": _sord,
     "dlordinal squared EMD": _emd,
 }

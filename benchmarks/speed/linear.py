@@ -58,7 +58,7 @@ CONTENDERS: dict[str, Callable[[int], Loss | None]] = {
     "F.linear_cross_entropy": _torch,
     "F.linear_cross_entropy, chunked": _torch_chunked,
     "linear_sim_loss, order": _order,
-    "linear_sim_loss, sparse (50 a row)": _sparse,
+    "linear_sim_loss, sparse (50 per row)": _sparse,
     "linear_proper_sim_loss, order": _proper,
     "linear_soft_target_loss, order": _soft_target,
 }

@@ -30,7 +30,7 @@ TITLES = {
     "linear": "The last layer and the loss in one",
     "million": "Many classes",
     "similarity": "What S takes",
-    "operations": "Where the time of a small batch goes",
+    "operations": "What a GPU is asked to do",
 }
 BEGIN, END = "<!-- benchmarks: begin -->", "<!-- benchmarks: end -->"
 

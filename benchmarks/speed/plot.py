@@ -8,7 +8,7 @@ from tools.chart import COLORS, Axis, Panel, picture
 Record = dict[str, Any]
 
 # Far off the scale of the others in the README's picture.
-LEFT_OUT = ("ProperSimLoss, sparse (50 a row)", "plain proper formula")
+LEFT_OUT = ("ProperSimLoss, sparse (50 per row)", "plain proper formula")
 
 
 def growth_figure(records: list[Record]) -> str:

@@ -101,6 +101,13 @@ def shown(name: str, records: list[Record]) -> str:
             for r in records
         ]
         return "Many classes (32 features)\n\n" + table(head, rows)
+    if name == "operations":
+        head = ["forward and backward", "operations", "passes", "kernels when compiled"]
+        rows = [
+            [r["name"], f"{r['eager']:,}", f"{r['passes']:,.0f}", f"{r['compiled']:,}"]
+            for r in records
+        ]
+        return f"Logits of shape {shape_name(records[0]['shape'])}\n\n{table(head, rows)}"
     first = records[0]["name"]
     parts = [
         f"Ratio to {first} in the same turn: median (quartiles)\n\n" + by_shape(records, "ratio"),

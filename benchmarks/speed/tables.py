@@ -20,7 +20,7 @@ GROWTH_EXAMPLES = (16, 64, 256, 1024, 4096)
 GROWING = (
     "F.cross_entropy",
     "SimLoss, order",
-    "SimLoss, sparse (50 a row)",
+    "SimLoss, sparse (50 per row)",
     "SimLoss, dense",
     "ProperSimLoss, order",
     "SoftTargetLoss, order",
@@ -103,13 +103,17 @@ def similarity_memory(seconds: float) -> list[Record]:
     return records
 
 
-def single_operations(seconds: float) -> list[Record]:
-    """What the parts of a small batch's loss take, each alone."""
-    return [
-        {"name": name, "shape": list(shape), **asdict(timing)}
-        for shape in operations.SHAPES
-        for name, timing in in_pairs(operations.operations(*shape), seconds=seconds / 2).items()
-    ]
+def counted_operations(seconds: float) -> list[Record]:
+    """What a loss asks of a GPU: nothing is timed."""
+    N, C = operations.SHAPE
+    records = []
+    for name, loss in operations.losses(C).items():
+        kernels = operations.compiled_kernels(loss, C)
+        eager, passes = operations.counted(loss, (N, C))
+        records.append(
+            {"name": name, "shape": [N, C], "eager": eager, "passes": passes, "compiled": kernels}
+        )
+    return records
 
 
 def _few_vectors(num_classes: int) -> Any:
@@ -122,5 +126,5 @@ TABLES: dict[str, Callable[[float], list[Record]]] = {
     "growth": growing,
     "million": many_classes,
     "similarity": similarity_memory,
-    "operations": single_operations,
+    "operations": counted_operations,
 }

@@ -15,8 +15,13 @@ if TYPE_CHECKING:
     from . import similarity as similarity
     from . import statistics as statistics
     from .decision import decide as decide
+    from .decision import decide_interval as decide_interval
     from .decision import decide_node as decide_node
+    from .decision import decide_set as decide_set
     from .decision import expected_cost as expected_cost
+    from .decision import fit_thresholds as fit_thresholds
+    from .decision import promise_threshold as promise_threshold
+    from .integrations.cost_aware import CostAwareClassifier as CostAwareClassifier
     from .integrations.sklearn import SimLossClassifier as SimLossClassifier
     from .loss import LinearProperSimLoss as LinearProperSimLoss
     from .loss import LinearSimLoss as LinearSimLoss
@@ -27,6 +32,7 @@ if TYPE_CHECKING:
     from .loss import linear_proper_sim_loss as linear_proper_sim_loss
     from .loss import linear_sim_loss as linear_sim_loss
     from .loss import linear_soft_target_loss as linear_soft_target_loss
+    from .loss import native_kernel as native_kernel
     from .loss import proper_sim_loss as proper_sim_loss
     from .loss import sim_loss as sim_loss
     from .loss import soft_target_loss as soft_target_loss
@@ -37,6 +43,7 @@ __version__ = "0.1.0"
 
 # Public name -> the module that holds it; a module stands for itself.
 _HOMES = {
+    "CostAwareClassifier": ".integrations.cost_aware",
     "LinearProperSimLoss": ".loss",
     "LinearSimLoss": ".loss",
     "LinearSoftTargetLoss": ".loss",
@@ -49,12 +56,17 @@ _HOMES = {
     "calibration": ".calibration",
     "data": ".data",
     "decide": ".decision",
+    "decide_interval": ".decision",
     "decide_node": ".decision",
+    "decide_set": ".decision",
     "expected_cost": ".decision",
+    "fit_thresholds": ".decision",
     "metrics": ".metrics",
     "linear_proper_sim_loss": ".loss",
     "linear_sim_loss": ".loss",
     "linear_soft_target_loss": ".loss",
+    "native_kernel": ".loss",
+    "promise_threshold": ".decision",
     "proper_sim_loss": ".loss",
     "report": ".report",
     "sim_loss": ".loss",

@@ -7,12 +7,7 @@ outside ``torch.compile`` and ``torch.func``. They never make a device wait.
 
 import difflib
 import operator
-import os
-import re
-import sys
-from collections.abc import Iterable, Iterator, Sequence, Sized
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Iterable, Sequence, Sized
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -372,10 +367,10 @@ def _only_count(labels: list[Any]) -> bool:
 
 
 def not_a_similarity(name: str, matrix: Tensor) -> None:
-    """A matrix of costs: what is cheapest by a similarity's numbers is the worst answer."""
+    """Costs, (..., C, C): what is cheapest by a similarity's numbers is the worst answer."""
     is_similarity = (
-        len(matrix) > 1  # a single class is always answered
-        and bool(((matrix.diagonal() - 1).abs() <= ROUNDING).all())
+        matrix.shape[-1] > 1  # a single class is always answered
+        and bool(((matrix.diagonal(dim1=-2, dim2=-1) - 1).abs() <= ROUNDING).all())
         and bool(((matrix >= 0) & (matrix <= 1 + ROUNDING)).all())
     )
     if is_similarity:
@@ -683,49 +678,6 @@ def installed(module: str, extra: str) -> Any:
             f"brings it.",
             name=error.name,
         ) from None
-
-
-def names_an_attribute(value: str) -> bool:
-    """Whether it reads `module:attribute`, a user's own loss, similarity, data or net."""
-    return re.fullmatch(r"[^\W\d][\w.]*:[^\W\d]\w*", value) is not None
-
-
-_named_by_the_user: set[str] = set()
-_nothing_new = ContextVar("nothing_new", default=False)
-
-
-@contextmanager
-def nothing_imported() -> Iterator[None]:
-    """Inside, `imported` refuses what the user has not named before in this process.
-
-    For whatever reads a file that may have come from others: a run folder, a saved model.
-    """
-    before = _nothing_new.set(True)
-    try:
-        yield
-    finally:
-        _nothing_new.reset(before)
-
-
-def imported(name: str, value: str) -> Any:
-    """What `module:attribute` names; a module in the current folder is found as well."""
-    if _nothing_new.get() and value not in _named_by_the_user:
-        raise ValueError(
-            f"`{name}` {value!r} comes from a file, and a file may not say what is imported; "
-            f"name it yourself if you trust it."
-        )
-    _named_by_the_user.add(value)
-    module, _, attribute = value.partition(":")
-    here = os.getcwd()
-    sys.path.append(here)  # last, so that nothing installed is hidden by a file of the same name
-    try:
-        return getattr(import_module(module), attribute)
-    except (ImportError, AttributeError, ValueError) as error:
-        raise ValueError(
-            f"`{name}` must name an importable module:factory, but got {value!r}: {error}."
-        ) from None
-    finally:
-        sys.path.remove(here)
 
 
 def writable(value: Any) -> Any:

@@ -1,19 +1,32 @@
-"""Files that are there whole or not at all, and arrays that are only arrays."""
+"""Files that are there whole or not at all, and files that are files.
 
+A run folder, a cache or a model that somebody sent may hold a link to a file of the user's, a
+device that never ends, a pipe that never begins. So every file is opened here: it is a regular one,
+it ends where it ended when it was opened, and what lies in a folder of ours is no link.
+"""
+
+import errno
+import io
+import json
 import os
+import stat
 import tempfile
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 # What an npz file may grow to when it is read. A matrix of zeros shrinks a thousandfold in the
 # file, so this much is taken from any; more only from a file that is large itself.
 _MOST_BYTES = 2**30
 _MOST_GROWTH = 100
+_BUFFER = 2**17
 
 
 @contextmanager
@@ -47,22 +60,81 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     sync_folder(path.parent)
 
 
-def arrays_of(path: Path) -> dict[str, np.ndarray[Any, Any]]:
+def regular_file(path: str | os.PathLike[str], *, follow_links: bool = False) -> io.BufferedReader:
+    """A regular file, open for reading; it ends where it ended when it was opened.
+
+    Raises ValueError for all else that may have a name: a device, a pipe, a folder, and, unless
+    `follow_links` is set, a link. Set it for what the user has named.
+    """
+    descriptor, size = _opened(path, os.O_RDONLY, follow_links)
+    return io.BufferedReader(_Ending(descriptor, size), _BUFFER)
+
+
+def bytes_of(path: str | os.PathLike[str], most: int, *, follow_links: bool = False) -> bytes:
+    """All of a regular file that may have `most` bytes."""
+    with regular_file(path, follow_links=follow_links) as file:
+        if file.seek(0, os.SEEK_END) > most:
+            raise ValueError(f"'{path}' must have at most {most:,} bytes, but it has more.")
+        file.seek(0)
+        return file.read()
+
+
+def file_to_change(path: Path) -> io.FileIO:
+    """A file of ours to read and to append to, unbuffered; nothing is written through a link."""
+    descriptor, _ = _opened(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, follow_links=False)
+    if os.fstat(descriptor).st_nlink > 1:
+        os.close(descriptor)
+        raise ValueError(f"'{path}' must be a file of its own, but it has a second name elsewhere.")
+    return os.fdopen(descriptor, "rb+", buffering=0)
+
+
+def own_folder(path: Path) -> Path:
+    """A folder of ours inside another one, made if need be; nothing is written through a link."""
+    if path.is_symlink():
+        raise ValueError(f"'{path}' must be a folder of its own, but it is a link.")
+    path.mkdir(parents=True, exist_ok=True)
+    return path
+
+
+def expanded(path: str | os.PathLike[str]) -> Path:
+    """With the home of a user in place of ~; as it is where there is no such user."""
+    return Path(os.path.expanduser(path))
+
+
+def arrays_of(path: Path, *, follow_links: bool = False) -> dict[str, np.ndarray[Any, Any]]:
     """The arrays in an npz file; nothing in it is unpickled, and it cannot fill the memory.
 
     Raises ValueError for whatever is no such file, and OSError if it cannot be opened.
     """
-    with path.open("rb") as file:
+    with regular_file(path, follow_links=follow_links) as file:
         try:
             with zipfile.ZipFile(file) as archive:
                 grown = sum(member.file_size for member in archive.infolist())
-            if grown > _MOST_BYTES + _MOST_GROWTH * path.stat().st_size:
+            if grown > _MOST_BYTES + _MOST_GROWTH * file.seek(0, os.SEEK_END):
                 raise ValueError(f"it would grow to {grown:,} bytes")
             file.seek(0)
             with np.load(file, allow_pickle=False) as arrays:
                 return dict(arrays)
         except Exception as error:  # a damaged zip or header raises almost anything
             raise ValueError(" ".join(str(error).split()) or type(error).__name__) from None
+
+
+def tensors_of(path: Path) -> "tuple[dict[str, Tensor], dict[str, str]]":
+    """The tensors in a safetensors file that the user has named, and the texts beside them.
+
+    Raises ValueError for whatever is no such file, and OSError if it cannot be opened.
+    """
+    from safetensors import SafetensorError
+    from safetensors.torch import load
+
+    with regular_file(path, follow_links=True) as file:
+        found = file.read()
+    try:
+        head = json.loads(found[8 : 8 + int.from_bytes(found[:8], "little")])
+        about = head.get("__metadata__", {})
+        return load(found), {name: str(text) for name, text in about.items()}
+    except (SafetensorError, ValueError, TypeError, AttributeError, RecursionError) as error:
+        raise ValueError(" ".join(str(error).split()) or type(error).__name__) from None
 
 
 def sync_folder(path: Path) -> None:
@@ -79,3 +151,66 @@ def _umask() -> int:
     umask = os.umask(0)
     os.umask(umask)
     return umask
+
+
+class _Ending(io.FileIO):
+    """A file whose end is known: what grows is not followed, what claims no size has no content."""
+
+    def __init__(self, descriptor: int, size: int) -> None:
+        super().__init__(descriptor, "rb")
+        self._size = size
+
+    def readinto(self, buffer: Any) -> int | None:
+        left = self._left()  # where there is none the system is not asked: it might wait
+        return super().readinto(memoryview(buffer).cast("B")[:left]) if left else 0
+
+    def readall(self) -> bytes:
+        pieces = []
+        while (left := self._left()) and (piece := super().read(min(_BUFFER, left))):
+            pieces.append(piece)
+        return b"".join(pieces)
+
+    def _left(self) -> int:
+        return max(0, self._size - self.tell())
+
+
+# Never waiting for a pipe; and on Windows, which lacks the others, bytes as they are.
+_ALWAYS = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+_NO_LINK = getattr(os, "O_NOFOLLOW", 0)
+_KINDS = {
+    stat.S_IFLNK: "a link",
+    stat.S_IFDIR: "a folder",
+    stat.S_IFIFO: "a pipe",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+}
+
+
+def _opened(path: str | os.PathLike[str], flags: int, follow_links: bool) -> tuple[int, int]:
+    """A descriptor, and the size of the file when it was opened."""
+    with suppress(FileNotFoundError):  # looked at before: opening a device may already do something
+        _check_regular(path, os.stat(path, follow_symlinks=follow_links))
+    try:
+        descriptor = os.open(path, flags | _ALWAYS | (0 if follow_links else _NO_LINK), 0o666)
+    except OSError as error:
+        if error.errno == errno.ELOOP and not follow_links:
+            raise ValueError(_not_regular(path, "a link")) from None
+        raise
+    try:
+        status = os.fstat(descriptor)  # and again: it may be another one by now
+        _check_regular(path, status)
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return descriptor, status.st_size
+
+
+def _check_regular(path: str | os.PathLike[str], status: os.stat_result) -> None:
+    if not stat.S_ISREG(status.st_mode):
+        kind = _KINDS.get(stat.S_IFMT(status.st_mode), "something else")
+        raise ValueError(_not_regular(path, kind))
+
+
+def _not_regular(path: str | os.PathLike[str], kind: str) -> str:
+    return f"'{os.fspath(path)}' must be a regular file, but it is {kind}."

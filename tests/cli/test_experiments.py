@@ -14,10 +14,10 @@ from PIL import Image
 from cli.failing import fails
 from simloss import data
 from simloss.cli import main
-from simloss.experiment.config import Config, DataConfig, TrainingConfig
-from simloss.experiment.presets import comparison
-from simloss.experiment.saved import SavedModel
-from simloss.experiment.store import RunFolder
+from simloss.experiment.grid.store import RunFolder
+from simloss.experiment.plan.config import Config, DataConfig, TrainingConfig
+from simloss.experiment.plan.presets import comparison
+from simloss.experiment.saved.model import SavedModel
 
 
 @pytest.fixture(autouse=True)

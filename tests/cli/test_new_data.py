@@ -8,8 +8,8 @@ import pytest
 
 from cli.failing import fails
 from simloss.cli import main
-from simloss.experiment.new_data import new_data
-from simloss.experiment.saved import SavedModel
+from simloss.experiment.saved.model import SavedModel
+from simloss.experiment.saved.new_data import new_data
 
 
 @pytest.fixture(autouse=True)

@@ -10,11 +10,11 @@ from PIL import Image
 from cli.failing import fails
 from simloss.cli import main
 from simloss.data import abalone, table
-from simloss.experiment.config import DataConfig
-from simloss.experiment.parts import indices_of
-from simloss.experiment.propose import proposal
-from simloss.experiment.similarities import similarity_of
-from simloss.experiment.their_data import their_comparison
+from simloss.experiment.plan.config import DataConfig
+from simloss.experiment.plan.locate import their_comparison
+from simloss.experiment.plan.propose import proposal
+from simloss.experiment.plan.similarities import similarity_of
+from simloss.experiment.train.splits import indices_of
 
 
 @pytest.fixture(autouse=True)
@@ -175,7 +175,7 @@ def test_the_help_lists_what_an_unknown_name_is_told(capsys, monkeypatch, mine, 
         ("--similarity", str(unknown.value)),
         ("--loss", fails(capsys, command, *source, "--loss", "hinge")),
     ):
-        about = shown.partition(f"{option} STR")[2].partition(" --")[0]
+        about = shown.partition(f"{option} USERSNAME")[2].partition(" --")[0]
         for name in re.findall("'([a-z:-]+)'", sentence.partition(", but")[0]):
             assert name in about or name == "cross-entropy"
 

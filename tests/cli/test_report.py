@@ -42,7 +42,7 @@ def test_an_interrupt_is_said_whenever_it_comes(capsys, monkeypatch):
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("simloss.report.run.Run.read", interrupted)
+    monkeypatch.setattr("simloss.report.judge.run.Run.read", interrupted)
     with pytest.raises(SystemExit) as exit:
         main(["report", "run"])
     assert exit.value.code == 130

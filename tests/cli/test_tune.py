@@ -9,8 +9,8 @@ import pytest
 
 from cli.failing import fails
 from simloss.cli import main
-from simloss.experiment.config import Config
-from simloss.experiment.store import RunFolder
+from simloss.experiment.grid.store import RunFolder
+from simloss.experiment.plan.config import Config
 
 FEW = ["--trials", "3", "--search-seeds", "1", "--budget", "6"]
 FEW += ["--seeds", "2", "--epochs", "2", "--workers", "1"]

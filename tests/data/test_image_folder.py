@@ -10,7 +10,7 @@ from data.files import jpeg, write_folder, write_zip
 from simloss.data import DataError, image_folder, image_table, split
 from simloss.data.content import content_of
 from simloss.data.image_folder import loose_images
-from simloss.experiment.similarities import tree_of
+from simloss.experiment.plan.similarities import tree_of
 
 
 def of_classes(classes, each=3, prefix=""):

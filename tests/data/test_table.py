@@ -8,8 +8,8 @@ import pytest
 import torch
 
 from simloss.data import DataError, Encoder, columns, memory, table
-from simloss.experiment.config import SplitConfig
-from simloss.experiment.parts import indices_of, parts_of
+from simloss.experiment.plan.config import SplitConfig
+from simloss.experiment.train.splits import indices_of, parts_of
 
 
 def write(tmp_path, text, name="t.csv"):
@@ -302,3 +302,39 @@ class TestMistakes:
 
     def test_memory_is_known_here(self):
         assert memory.available_memory() > 2**20
+
+
+class TestRowsKnownToTheirSuperclass:
+    content = (
+        "weight,class,group\n1,robin,bird\n2,,bird\n3,cod,fish\n4,crow,bird\n5,,\n6,,fish\n"
+        "7,,stone\n"
+    )
+
+    def test_their_label_is_a_node_of_the_tree(self, tmp_path):
+        (tmp_path / "animals.csv").write_text(self.content)
+        data = table(tmp_path / "animals.csv", target="class", superclass="group", nodes=True)
+        assert data.inputs[:, 0].tolist() == [1, 2, 3, 4, 6]
+        names = [data.tree.names[label] for label in data.labels]
+        assert names == ["robin", "bird", "cod", "crow", "fish"]
+        assert data.class_names == ("cod", "crow", "robin")
+        assert data.notes["rows_without_class"] == 2
+
+    def test_without_asking_they_are_left_out(self, tmp_path):
+        (tmp_path / "animals.csv").write_text(self.content)
+        data = table(tmp_path / "animals.csv", target="class", superclass="group")
+        assert data.labels.tolist() == [2, 0, 1]
+        assert data.notes["rows_without_class"] == 4
+
+    def test_paths_name_every_node(self, tmp_path):
+        (tmp_path / "animals.csv").write_text(
+            "weight,class,group\n1,robin,animal/bird\n2,,animal\n3,cod,animal/fish\n"
+            "4,oak,plant\n5,,animal/fish\n"
+        )
+        data = table(tmp_path / "animals.csv", target="class", superclass="group", nodes=True)
+        names = [data.tree.names[label] for label in data.labels]
+        assert names == ["robin", "animal", "cod", "oak", "fish"]
+
+    def test_it_needs_the_column(self, tmp_path):
+        (tmp_path / "animals.csv").write_text(self.content)
+        with pytest.raises(ValueError, match="`nodes` must go with `superclass`"):
+            table(tmp_path / "animals.csv", target="class", nodes=True)

@@ -89,3 +89,76 @@ def test_bad_input_is_refused():
         simloss.decide_node([0.5, 0.5], TREES[0])
     with pytest.raises(ValueError, match=r"`price` must be in \[0, 1\], but got 2"):
         simloss.decide_node([0.2] * 5, TREES[0], price=2)
+
+
+def line_of(tree, node):
+    """The node and its ancestors."""
+    return {node, *tree.ancestors(node)}
+
+
+def overlap(tree, answer, truth, root_counts):
+    """F1 of two sets of nodes, with the root in both or in neither."""
+    a, y = (
+        line_of(tree, node) - ({tree.root} if not root_counts else set())
+        for node in (answer, truth)
+    )
+    return 2 * len(a & y) / (len(a) + len(y)) if a or y else 1.0
+
+
+@pytest.mark.parametrize("tree", TREES, ids=["birds", "uneven", "superclasses"])
+@pytest.mark.parametrize(("measure", "root_counts"), [("f1", False), ("wu-palmer", True)])
+@given(weights=st.lists(st.integers(0, 20), min_size=5, max_size=5).filter(any))
+def test_no_other_node_or_class_overlaps_more(tree, measure, root_counts, weights):
+    p = np.array(weights) / sum(weights)
+    expected = [
+        sum(share * overlap(tree, node, k, root_counts) for k, share in enumerate(p))
+        for node in range(len(tree.parents))
+    ]
+    node = simloss.decide_node(p, tree, measure=measure)
+    assert expected[node] == pytest.approx(max(expected), abs=1e-12)
+    assert all(expected[above] < expected[node] - 1e-13 for above in tree.ancestors(node))
+    leaf = simloss.decide_node(p, tree, measure=measure, leaves=True)
+    best = max(expected[:5])
+    assert leaf == next(c for c in range(5) if expected[c] > best - 1e-12)
+
+
+@pytest.mark.parametrize("tree", TREES, ids=["birds", "uneven", "superclasses"])
+@given(weights=st.lists(st.integers(0, 20), min_size=5, max_size=5).filter(any))
+def test_the_leaf_of_lowest_height_is_that_of_decide(tree, weights):
+    p = np.array(weights) / sum(weights)
+    heights = tree.cost().double().numpy()
+    leaf = simloss.decide_node(p, tree, price=1, leaves=True)
+    assert leaf == simloss.decide(p, tree)
+    assert (p @ heights)[leaf] == pytest.approx((p @ heights).min(), abs=1e-12)
+
+
+def test_random_trees_of_any_shape():
+    random = np.random.default_rng(0)
+    for _ in range(30):
+        depth = random.integers(1, 6, 12)
+        paths = [
+            "/".join([*(f"n{random.integers(0, 3)}" for _ in range(d)), f"c{i}"])
+            for i, d in enumerate(depth)
+        ]
+        tree = Tree.from_paths(paths)
+        p = random.dirichlet(np.full(12, 0.5))
+        for measure, root_counts in (("f1", False), ("wu-palmer", True)):
+            expected = [
+                sum(p[k] * overlap(tree, node, k, root_counts) for k in range(12))
+                for node in range(len(tree.parents))
+            ]
+            node = simloss.decide_node(p, tree, measure=measure)
+            assert expected[node] == pytest.approx(max(expected), abs=1e-12)
+
+
+def test_a_tree_of_one_class_has_one_answer():
+    tree = Tree.from_parents({"only": None})
+    for measure in ("height", "f1", "wu-palmer"):
+        assert simloss.decide_node([1.0], tree, measure=measure) == 0
+
+
+def test_a_wrong_measure_is_refused():
+    with pytest.raises(ValueError, match="`measure` must be one of 'height', 'f1', 'wu-palmer'"):
+        simloss.decide_node([0.2] * 5, TREES[0], measure="path")
+    with pytest.raises(ValueError, match="`price` must go with the measure 'height', but got 'f1'"):
+        simloss.decide_node([0.2] * 5, TREES[0], measure="f1", price=0.5)

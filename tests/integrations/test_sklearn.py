@@ -195,7 +195,10 @@ class TestSimilarity:
         for wrong, sentence in (
             ({"similarity": "alphabet"}, "`similarity` must be one of 'order', 'values', 'words'"),
             ({"similarity": np.eye(4)}, "`similarity` must have as many classes as `class_order`"),
-            ({"similarity": "values"}, "needs labels that are numbers or dates, but got small"),
+            (
+                {"similarity": "values"},
+                "must be numbers or dates to be compared by value, but got small",
+            ),
             ({"similarity": Tree.from_paths(["a/smal", "b/x"])}, "did you mean 'smal'"),
             ({"r": 1.5}, r"`r` must be in \[0, 1\), but got 1.5"),
             ({"loss": "hinge"}, "`loss` must be one of 'simloss'"),

@@ -6,7 +6,6 @@ import torch
 
 import simloss
 from simloss import sim_loss
-from simloss.loss.fused.choose import log_operator
 from simloss.similarity import cost, matrix, order, sparse, values
 
 mpmath.mp.dps = 50
@@ -164,12 +163,6 @@ class TestSimilaritiesTooSmallForFloat32:
         assert again.tolist()[0] == pytest.approx([0.0, 0.0], abs=1e-20)
         apart = torch.func.vmap(lambda z, y: sim_loss(z, y, S))(self.Z, self.Y)
         assert apart.item() == pytest.approx(far)
-
-    def test_on_other_devices(self):
-        S = sparse(cost([[0, 150], [150, 0]]))
-        operator = log_operator(S, torch.float32)
-        assert operator.log_rows(self.Y).tolist() == [[0, -150]]
-        assert operator.log_mixtures(self.Z).tolist() == [[50, 200]]
 
     @pytest.mark.parametrize("far", [90.0, 100.0, 103.0, 150.0])
     def test_a_module_stores_no_digit_less(self, far):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from torch import nn
 
 import simloss
-from simloss.loss.fused import linear as fused
+from simloss.loss import over_chunks
 from simloss.similarity import embedding, matrix, order, sparse
 
 C, D, N = 7, 4, 6
@@ -30,7 +30,7 @@ MODULES = {
 @pytest.fixture(autouse=True)
 def small_chunks(monkeypatch):
     """Two rows at a time, so that every test sees several chunks."""
-    monkeypatch.setattr(fused, "_CHUNK_ENTRIES", 2 * C)
+    monkeypatch.setattr(over_chunks, "_CHUNK_ENTRIES", 2 * C)
 
 
 def similarities():
@@ -103,7 +103,7 @@ def test_is_the_layer_and_then_the_loss(
     }
     S = similarities()[form]
     ours = joint(x, W, y, S, linear_bias=b, **options)
-    assert ours.grad_fn.name() == "FusedLinearLossBackward"
+    assert ours.grad_fn.name() == "LossOverChunksBackward"
     theirs = loss(F.linear(x, W, b), y, S, **options)
     assert_equal(
         value_and_gradients(ours, [x, W, b]),

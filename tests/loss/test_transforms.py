@@ -2,9 +2,10 @@
 
 import pytest
 import torch
+from benchmarks.speed.operations import counted
 from torch import nn
 
-from simloss import SimLoss
+from simloss import ProperSimLoss, SimLoss
 from simloss.similarity import embedding, identity, order, sparse
 
 C = 5
@@ -129,3 +130,17 @@ def test_functional_call_uses_the_buffers():
     changed = {"similarity_r": torch.tensor(0.0, dtype=torch.float64)}
     value = torch.func.functional_call(loss, changed, (INPUT, TARGET))
     assert value.item() == pytest.approx(nn.CrossEntropyLoss()(INPUT, TARGET).item())
+
+
+def test_a_gpu_is_not_asked_to_do_more():
+    """Counted as in docs/gpu.md; each operation is a kernel to start."""
+    loss = ProperSimLoss(order(1000, 0.8))
+    operations, passes = counted(loss, (64, 1000))
+    assert operations <= 250
+    assert passes <= 920
+
+
+def test_operations_are_counted_as_they_are_made():
+    operations, passes = counted(lambda input, target: input.t().exp().sum(), (4, 8))
+    assert operations == 4  # exp, sum; backward: a gradient of 1, times exp
+    assert passes == 2 + 1 + 2  # the gradient of 1 is repeated, not stored

@@ -73,7 +73,7 @@ def test_bad_input_is_refused():
     with pytest.raises(ValueError, match="`cost` must be one of 'zero-one'"):
         metrics.mean_cost([0], [0], "cheap")
     with pytest.raises(ValueError, match="`cost` must be square"):
-        metrics.mean_cost([0], [0], [[0, 1]])
+        metrics.mean_cost([0], [0], [[0, 1], [1, 0], [1, 1]])
     with pytest.raises(ValueError, match=r"`truth` must be in \[0, 5\), but got 5"):
         metrics.mean_cost([0], [5], COST)
     with pytest.raises(ValueError, match=r"`answers` must be in \[0, 3\), but got 3"):

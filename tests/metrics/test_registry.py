@@ -24,6 +24,7 @@ def test_all_metrics_of_the_field_are_there():
         "accuracy", "top_5_accuracy", "balanced_accuracy", "mae", "mse", "macro_mae",
         "within_1_accuracy", "quadratic_kappa", "kendall_tau", "ranked_probability_score",
         "superclass_accuracy", "failed_superclass_accuracy", "mean_height", "severity",
+        "hierarchical_f1", "wu_palmer", "node_accuracy",
         "mean_cost", "mean_similarity", "nll", "brier", "calibration_error",
     }  # fmt: skip
 

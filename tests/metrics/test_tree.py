@@ -81,8 +81,8 @@ def test_fsa_can_rise_while_everything_gets_worse():
 
 
 def test_bad_input_is_refused():
-    with pytest.raises(ValueError, match=r"`truth` must be in \[0, 5\), but got 5"):
-        metrics.mean_height([0], [5], UNEVEN)
+    with pytest.raises(ValueError, match=r"`truth` must be in \[0, 10\), but got 10"):
+        metrics.mean_height([0], [10], UNEVEN)
     with pytest.raises(ValueError, match=r"`answers` must be in \[0, 2\), but got 3"):
         metrics.superclass_accuracy([3], [0], ["x", "y"])
     for function in (metrics.superclass_accuracy, metrics.severity):

@@ -6,9 +6,9 @@ from dataclasses import replace
 import numpy as np
 
 from simloss import metrics
-from simloss.experiment.config import Config, DataConfig, SplitConfig
-from simloss.experiment.store import RunFolder
-from simloss.experiment.treatment import Treatment, treatments
+from simloss.experiment.grid.store import RunFolder
+from simloss.experiment.plan.config import Config, DataConfig, SplitConfig
+from simloss.experiment.plan.treatment import Treatment, treatments
 
 LOSSES = ("simloss", "proper", "soft-target")
 

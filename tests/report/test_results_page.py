@@ -12,17 +12,17 @@ import pytest
 
 from report import made_up
 from simloss.cli import main
-from simloss.experiment.config import DataConfig
-from simloss.experiment.store import RunFolder
-from simloss.experiment.treatment import Treatment
+from simloss.experiment.grid.store import RunFolder
+from simloss.experiment.plan.config import DataConfig
+from simloss.experiment.plan.treatment import Treatment
+from simloss.report.judge.results import Results
+from simloss.report.judge.run import Run
+from simloss.report.judge.verdict import verdict
 from simloss.report.paper import in_the_paper
-from simloss.report.results import Results
 from simloss.report.results_page import refresh, refreshed
 from simloss.report.results_table import results_table
-from simloss.report.run import Run
 from simloss.report.start_rules import RULES, Case, left_out
 from simloss.report.starting_values import cases, starting_values
-from simloss.report.verdict import verdict
 
 PAGE = Path(__file__).parents[2] / "docs" / "results.md"
 

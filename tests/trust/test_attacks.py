@@ -25,12 +25,13 @@ from simloss.cli import main
 from simloss.data import DataError
 from simloss.data import source as source_module
 from simloss.data.archive import source
-from simloss.experiment.checkpoint import Checkpoint
-from simloss.experiment.config import Config
-from simloss.experiment.grid import run
-from simloss.experiment.saved import SavedModel
-from simloss.experiment.single import train_and_save
-from simloss.experiment.store import RunFolder, RunFolderError
+from simloss.experiment import UsersName
+from simloss.experiment.grid.run import run
+from simloss.experiment.grid.store import RunFolder, RunFolderError
+from simloss.experiment.plan.config import Config
+from simloss.experiment.saved.model import SavedModel
+from simloss.experiment.saved.train_one import train_and_save
+from simloss.experiment.train.checkpoint import Checkpoint
 from simloss.report import report
 
 ALARM = """
@@ -43,6 +44,13 @@ def alike(names):
     import torch
     return torch.eye(len(names))
 """
+
+
+SHELL = {
+    "source": "subprocess:run",
+    "path": "sizes.csv",
+    "options": {"executable": "/bin/sh", "input": "echo shell > alarm", "text": True},
+}
 
 
 class Bomb:
@@ -156,7 +164,7 @@ class TestYaml:
         with pytest.raises(ValueError, match="must be a YAML file"):
             Config.load(tmp_path / "config.yaml")
         (tmp_path / "config.yaml").write_text("x: " + "y" * 2**21)
-        with pytest.raises(ValueError, match="must be a configuration, but it has 2,097,155 bytes"):
+        with pytest.raises(ValueError, match="must have at most 1,048,576 bytes, but it has more"):
             Config.load(tmp_path / "config.yaml")
 
 
@@ -182,13 +190,55 @@ class TestImports:
         with pytest.raises(ValueError, match="imported only if you name it: --net hostile:make"):
             SavedModel.load(tmp_path / "m.safetensors")
         with pytest.raises(ValueError, match="imported only if you name it"):
-            SavedModel.load(tmp_path / "m.safetensors", net="other:make")
+            SavedModel.load(tmp_path / "m.safetensors", net=UsersName("other:make"))
 
     def test_nor_does_its_cost(self, tmp_path):
         hostile_model(tmp_path, "cost", "hostile:alike")
         saved = SavedModel.load(tmp_path / "m.safetensors")
         with pytest.raises(ValueError, match="a file may not say what is imported"):
             saved.predict(torch.zeros(1, 2))
+
+    @pytest.mark.parametrize(
+        "data",
+        [
+            SHELL,
+            {"source": "hostile:make", "path": "sizes.csv", "options": {}},
+            {"source": "hostile:make", "path": None, "options": {}},
+        ],
+    )
+    def test_nor_does_its_data_in_a_report(self, tmp_path, capsys, data):
+        hostile_model(tmp_path, "data", data)
+        (tmp_path / "sizes.csv").write_text("a,b,size\n1,2,S\n")
+        named = data["path"] or "sizes.csv"
+        with pytest.raises(SystemExit) as exit:
+            main(["report", "m.safetensors", "--data", named])
+        assert exit.value.code == 2
+
+    @pytest.mark.parametrize("source", ["subprocess:run", "hostile:make"])
+    def test_nor_does_that_of_a_model_of_images(self, tmp_path, capsys, source):
+        hostile_images(tmp_path, {**SHELL, "source": source})
+        with pytest.raises(SystemExit) as exit:
+            main(["report", "m.safetensors", "--data", str(tmp_path / "images")])
+        assert exit.value.code == 2
+        assert "a file may not say what is imported" in capsys.readouterr().err
+
+    @pytest.mark.parametrize("name", ["cache", "progress", "download", "path"])
+    def test_a_file_does_not_say_where_a_reader_writes(self, tmp_path, capsys, name):
+        options = {name: str(tmp_path / "alarm")}
+        hostile_images(tmp_path, {"source": "images", "path": None, "options": options})
+        with pytest.raises(SystemExit) as exit:
+            main(["report", "m.safetensors", "--data", str(tmp_path / "images")])
+        assert exit.value.code == 2
+        assert f"takes no '{name}' from a configuration" in capsys.readouterr().err
+
+    def test_your_own_reader_gets_no_options_from_a_file(self, tmp_path, capsys):
+        options = {"executable": "/bin/sh"}
+        data_ = {"source": "hostile:make", "path": None, "options": options}
+        hostile_model(tmp_path, "data", data_)
+        with pytest.raises(SystemExit) as exit:
+            main(["report", "m.safetensors", "--data", "hostile:make"])
+        assert exit.value.code == 2
+        assert "may not say with what your own code is called" in capsys.readouterr().err
 
     def test_predict_on_the_command_line(self, tmp_path, capsys):
         hostile_model(tmp_path, "model", "hostile:make")
@@ -199,7 +249,7 @@ class TestImports:
     def test_your_own_net_if_you_name_it(self, tmp_path):
         config = tiny_grid(tmp_path, stacked=False, seeds=1, epochs=1)
         list(train_and_save(config, tmp_path / "m.safetensors"))
-        saved = SavedModel.load(tmp_path / "m.safetensors", net="torture.grids:lone_net")
+        saved = SavedModel.load(tmp_path / "m.safetensors", net=UsersName("torture.grids:lone_net"))
         assert saved.predict(torch.zeros(2, 2)).shape == (2,)
 
     def test_no_eval_nor_pickle_in_the_source(self):
@@ -351,6 +401,9 @@ class TestMemory:
 
     def test_a_model_that_claims_any_input(self, tmp_path):
         hostile_model(tmp_path, "model", "mlp", input_shape=[10**11])
+        with pytest.raises(ValueError, match="its 'input_shape' is not as it should be"):
+            SavedModel.load(tmp_path / "m.safetensors")
+        hostile_model(tmp_path, "model", "mlp", input_shape=[2**30])
         with pytest.raises(ValueError, match="holds weights that do not fit its net"):
             SavedModel.load(tmp_path / "m.safetensors")
 
@@ -431,28 +484,49 @@ class TestText:
 
     def test_formulas_in_the_report_and_in_answers(self):
         from simloss.cli.predict import _safe as answer
-        from simloss.report.long_form import _safe as cell
+        from simloss.report.tables.csv_table import _safe as cell
 
         for text in ("=1+1", "+cmd|x", "-2+3", "@SUM(1)", "\tx", "\rx"):
             assert answer(text) == cell(text) == f"'{text}"
         assert answer("-5") == "-5"
 
 
+def hostile_images(folder, data_config):
+    """A model of images in whose file the data was changed."""
+    for name in ("S", "M", "L"):
+        for place in range(6):
+            path = folder / "images" / name / f"{place}.jpg"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(jpeg())
+    main(
+        [
+            *("train", str(folder / "images"), "--class-order", "S,M,L", "--size", "8"),
+            *("--epochs", "1", "--out", str(folder / "m.safetensors")),
+        ]
+    )
+    changed(folder / "m.safetensors", "data", data_config)
+
+
 def hostile_model(folder, setting, value, **about):
     """A model file in which one setting was changed."""
+    config = tiny_grid(folder, stacked=True, seeds=1, epochs=1)
+    list(train_and_save(config, folder / "m.safetensors"))
+    changed(folder / "m.safetensors", setting, value, **about)
+
+
+def changed(path, setting, value, **about):
+    """Change one setting of a model's configuration, in its file."""
     from safetensors import safe_open
     from safetensors.torch import save_file
 
-    config = tiny_grid(folder, stacked=True, seeds=1, epochs=1)
-    list(train_and_save(config, folder / "m.safetensors"))
-    with safe_open(folder / "m.safetensors", "pt") as file:
+    with safe_open(path, "pt") as file:
         known = json.loads(file.metadata()["simloss"])
         tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     known["config"][setting] = value
     if setting == "cost":
         known["config"]["rules"] = ["argmax", "similarity"]
         known["rule"] = "similarity"
-    save_file(tensors, folder / "m.safetensors", {"simloss": json.dumps({**known, **about})})
+    save_file(tensors, path, {"simloss": json.dumps({**known, **about})})
 
 
 def jpeg():

@@ -8,8 +8,8 @@ from torture.steps import Steps, broken_disk, no_space
 
 from simloss import data
 from simloss.data import DataError
-from simloss.experiment.grid import run
-from simloss.experiment.store import RunFolder, RunFolderError
+from simloss.experiment.grid.run import run
+from simloss.experiment.grid.store import RunFolder, RunFolderError
 
 
 def test_a_record_whose_write_fails_at_any_byte(tmp_path):

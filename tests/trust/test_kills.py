@@ -9,9 +9,10 @@ from dataclasses import replace
 import pytest
 from torture.grids import Witness, tiny_grid, uninterrupted
 
-from simloss.experiment import grid
-from simloss.experiment.grid import run
-from simloss.experiment.store import RunFolder, RunFolderError
+from simloss.experiment import UsersName
+from simloss.experiment.grid import run as grid
+from simloss.experiment.grid.run import run
+from simloss.experiment.grid.store import RunFolder, RunFolderError
 
 DYING = """
 import sys
@@ -48,7 +49,9 @@ def make(*arguments):
 
 def test_a_worker_that_dies_is_one_sentence(tmp_path):
     (tmp_path / "deadly.py").write_text(DEADLY)
-    config = replace(tiny_grid(tmp_path, stacked=False, seeds=2, epochs=1), model="deadly:make")
+    config = replace(
+        tiny_grid(tmp_path, stacked=False, seeds=2, epochs=1), model=UsersName("deadly:make")
+    )
     config.save(tmp_path / "config.yaml")
     code = (
         "import os\n"

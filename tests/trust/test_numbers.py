@@ -8,9 +8,10 @@ import torch
 from torch import nn
 from torture.grids import lone_net, tiny_grid
 
-from simloss.experiment.checkpoint import Checkpoint
-from simloss.experiment.grid import run
-from simloss.experiment.store import RunFolder
+from simloss.experiment import UsersName
+from simloss.experiment.grid.run import run
+from simloss.experiment.grid.store import RunFolder
+from simloss.experiment.train.checkpoint import Checkpoint
 from simloss.report import report
 
 
@@ -40,7 +41,7 @@ def importable(monkeypatch):
 
 def test_cell_epoch_and_batch_are_named(tmp_path, importable):
     config = tiny_grid(tmp_path, stacked=False, seeds=2)
-    config = replace(config, model="nets_that_break:breaks_in_epoch_two")
+    config = replace(config, model=UsersName("nets_that_break:breaks_in_epoch_two"))
     records = run(config, RunFolder(tmp_path / "run"))
     assert len(records) == 4
     for record in records:

@@ -10,10 +10,10 @@ from torture import public_api
 from torture.grids import tables_of
 
 from simloss import similarity
-from simloss.experiment.checkpoint import Checkpoint
-from simloss.experiment.grid import run
-from simloss.experiment.saved import SavedModel
-from simloss.experiment.store import RunFolder
+from simloss.experiment.grid.run import run
+from simloss.experiment.grid.store import RunFolder
+from simloss.experiment.saved.model import SavedModel
+from simloss.experiment.train.checkpoint import Checkpoint
 
 FORMATS = Path(__file__).parents[1] / "fixtures" / "formats-1"
 

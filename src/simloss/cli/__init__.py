@@ -23,6 +23,7 @@ _VERBS = {
     "similarity": "Say what you know about your classes, and see what it means.",
     "run": "Run the experiment that a config.yaml describes.",
     "train": "Train one net and save it.",
+    "decide": "Answer at the lowest cost from any model's probabilities, and say what it is worth.",
     "predict": "Answer for new examples with a saved net.",
     "tune": "Find the best loss and parameter with few epochs, then put it to the test.",
 }

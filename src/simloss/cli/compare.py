@@ -5,19 +5,20 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
+from .._imports import UsersName
+from .data_options import SHIPPED, TheirOptions
 from .parameters import Flag, Several
-from .their_options import SHIPPED, TheirOptions
 
 if TYPE_CHECKING:
-    from ..experiment.config import Config
+    from ..experiment.plan.config import Config
 
 
 def compare(
-    data: str | None = None,
+    data: UsersName | None = None,
     /,
     *,
     r: Annotated[list[float] | None, Parameter(name=["--r", "--value"]), Several] = None,
-    loss: Annotated[list[str] | None, Several] = None,
+    loss: Annotated[list[UsersName] | None, Several] = None,
     decision: Literal["argmax", "median", "mean", "tree", "similarity"] | None = None,
     seeds: int = 10,
     epochs: int | None = None,
@@ -63,15 +64,15 @@ def compare(
     from dataclasses import replace
 
     from .. import _checks
-    from ..experiment.config import argmax_and
-    from ..experiment.presets import COMPARE_LOSSES, COMPARE_R, comparison
-    from ..experiment.treatment import BASELINE
+    from ..experiment.plan.config import argmax_and
+    from ..experiment.plan.presets import COMPARE_LOSSES, COMPARE_R, comparison
+    from ..experiment.plan.treatment import BASELINE
     from .running import run_and_report
 
     if r and loss and set(loss) == {BASELINE}:
         raise ValueError(f"`--r` is for a loss with similarity, but got --loss {BASELINE} only.")
     if data is not None and data not in SHIPPED:
-        config = _theirs(Path(data).expanduser(), theirs, r, loss, decision, seeds, epochs)
+        config = _theirs(data, theirs, r, loss, decision, seeds, epochs)
         run_and_report(config, out=out, resume=resume, workers=workers)
         return
     theirs.refuse_for_shipped(data or "a shipped table")
@@ -88,20 +89,20 @@ def compare(
 
 
 def _theirs(
-    path: Path,
+    named: UsersName,
     theirs: TheirOptions,
     values: list[float] | None,
-    losses: list[str] | None,
+    losses: list[UsersName] | None,
     decision: str | None,
     seeds: int,
     epochs: int | None,
 ) -> "Config":
     """The comparison on a user's own data, said aloud."""
-    from ..experiment.presets import COMPARE_LOSSES
-    from ..experiment.their_data import their_comparison
-    from .their_options import decided, described, missing_from_parts
+    from ..experiment.plan.locate import their_comparison
+    from ..experiment.plan.presets import COMPARE_LOSSES
+    from .data_options import decided, described, missing_from_parts
 
-    data, dataset, made = decided(theirs, path, decision)
+    data, dataset, made = decided(theirs, named, decision)
     config = their_comparison(
         data,
         dataset,

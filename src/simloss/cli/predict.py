@@ -6,16 +6,18 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
+from .._imports import UsersName
+
 if TYPE_CHECKING:
-    from ..experiment.answers import Table
-    from ..experiment.saved import SavedModel
+    from ..experiment.saved.answers import Table
+    from ..experiment.saved.model import SavedModel
 
 _SHOWN = 10
 
 
 def predict(
     model: Path,
-    data: str,
+    data: UsersName,
     /,
     *,
     out: Path | None = None,
@@ -23,7 +25,7 @@ def predict(
     abstain: float | None = None,
     decision: Literal["argmax", "median", "mean", "tree", "similarity"] | None = None,
     image_column: str | None = None,
-    net: str | None = None,
+    net: UsersName | None = None,
 ) -> None:
     """Answer for new examples with a net that simloss train has saved.
 
@@ -51,9 +53,9 @@ def predict(
         imported by itself.
     """
     from .. import _checks
-    from ..experiment.answers import answers, right_share
-    from ..experiment.new_data import new_data
-    from ..experiment.saved import SavedModel
+    from ..experiment.saved.answers import answers, right_share
+    from ..experiment.saved.model import SavedModel
+    from ..experiment.saved.new_data import new_data
 
     if out is not None and out.suffix.lower() not in (".csv", ".parquet"):
         raise ValueError(f"`--out` must end in .csv or .parquet, but got '{out}'.")
@@ -113,7 +115,7 @@ def _write(table: "Table", out: Path) -> None:
     import pandas
 
     from .. import _checks
-    from ..experiment.store import write_whole
+    from ..experiment.grid.store import write_whole
 
     if out.suffix.lower() == ".parquet":
         _checks.installed("pyarrow", "parquet")

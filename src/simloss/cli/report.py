@@ -3,15 +3,17 @@
 import sys
 from pathlib import Path
 
+from .._imports import UsersName
+
 
 def report(
     folder: Path,
     /,
     *,
     out: Path | None = None,
-    data: str | None = None,
+    data: UsersName | None = None,
     image_column: str | None = None,
-    net: str | None = None,
+    net: UsersName | None = None,
 ) -> None:
     """Print the verdict of a run, and write report.html, table.md, table.tex and table.csv.
 
@@ -43,7 +45,7 @@ def report(
     if folder.suffix == ".md" and not folder.is_dir():
         _refresh(folder, out)
         return
-    from ..report.run import Run
+    from ..report.judge.run import Run
     from ..report.write import write
 
     run = Run.read(folder)
@@ -52,11 +54,15 @@ def report(
 
 
 def _of_model(
-    model: Path, out: Path | None, data: str | None, image_column: str | None, net: str | None
+    model: Path,
+    out: Path | None,
+    data: UsersName | None,
+    image_column: str | None,
+    net: UsersName | None,
 ) -> None:
-    from ..experiment.saved import SavedModel
-    from ..experiment.saved_results import labelled, results_folder
-    from ..report.run import Run
+    from ..experiment.saved.model import SavedModel
+    from ..experiment.saved.remeasure import labelled, results_folder
+    from ..report.judge.run import Run
     from ..report.write import write
 
     if data is None:

@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Annotated, Literal
 
+from .._imports import UsersName
 from .parameters import Flag, Several
 
 
@@ -13,8 +14,8 @@ def reproduce(
     data: Path | None = None,
     r: Annotated[list[float] | None, Several] = None,
     lower_bound: Annotated[list[float] | None, Several] = None,
-    loss: Annotated[list[str] | None, Several] = None,
-    similarity: str | None = None,
+    loss: Annotated[list[UsersName] | None, Several] = None,
+    similarity: UsersName | None = None,
     seeds: int = 10,
     epochs: int | None = None,
     out: Path | None = None,
@@ -58,14 +59,15 @@ def reproduce(
     download
         Fetch CIFAR-100 into the cache folder first.
     """
-    from ..experiment.presets import reproduction
+    from .._disk import expanded
+    from ..experiment.plan.presets import reproduction
     from .running import run_and_report
 
     of_cifar = {"lower-bound": lower_bound, "download": download}
     for option, value in ({"r": r} if task == "cifar100" else of_cifar).items():
         if value:
             raise ValueError(f"`--{option}` does not apply to {task}.")
-    path = str(data.expanduser().resolve()) if data else None
+    path = str(expanded(data).resolve()) if data else None
     if download:
         from ..data import cifar100
 

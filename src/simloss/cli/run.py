@@ -34,12 +34,12 @@ def run(
     cluster
         dask://host:port, to train on a Dask cluster instead.
     """
-    from ..experiment.config import Config
+    from ..experiment.plan.config import Config
     from .running import run_and_report
 
     if not config.is_file():
         raise ValueError(f"`config` must be a configuration file, but there is none at '{config}'.")
-    experiment = Config.load(config)
+    experiment = Config.load(config, named_by_user=True)
     if data is not None:
         experiment = replace(experiment, data=replace(experiment.data, path=str(data)))
     run_and_report(experiment, out=out, resume=resume, workers=workers, cluster=cluster)

@@ -6,14 +6,14 @@ import os
 from pathlib import Path
 
 from .. import _checks
-from ..experiment.cell import dataset_of, fresh_net
-from ..experiment.config import Config, cell_id
-from ..experiment.grid import cells_of, run
-from ..experiment.measure import Judge
-from ..experiment.parts import indices_of
-from ..experiment.progress import progress_for
-from ..experiment.store import RunFolder
-from ..experiment.training import device_of
+from ..experiment.grid.cell import dataset_of, fresh_net
+from ..experiment.grid.progress import progress_for
+from ..experiment.grid.run import cells_of, run
+from ..experiment.grid.store import RunFolder
+from ..experiment.plan.config import Config, cell_id
+from ..experiment.train.loop import device_of
+from ..experiment.train.measure import Judge
+from ..experiment.train.splits import indices_of
 from .stopping import stopped_politely
 
 
@@ -42,16 +42,7 @@ def run_and_report(
     if workers is not None:
         _checks.class_count("workers", workers)
     folder = folder_for(config, out)
-    # What is wrong with the data, a split, a loss, a metric, the net or the device is said before a
-    # folder is made: one with other settings could not be gone on with.
-    dataset = dataset_of(config)
-    for seed in config.seeds:
-        indices_of(dataset, config.split, seed)
-    for treatment in config.treatments:
-        treatment.loss_for(dataset)
-    measured = (*config.metrics, config.training.stop_on)
-    Judge.of(dataset, measured, config.cost).try_out(config.rules)
-    fresh_net(config, dataset, config.seeds[0])
+    prepared(config)
     if cluster is None:  # whose workers may have what is not here
         device_of(config.training.device)
     with stopped_politely(lambda: _recorded(config, folder)):
@@ -63,15 +54,30 @@ def run_and_report(
             cluster=cluster,
             progress=progress_for(),
         )
-    _conclude(folder)
+    _conclude(config, folder)
 
 
-def _conclude(folder: RunFolder) -> None:
+def prepared(config: Config) -> None:
+    """Say what is wrong with the data, a split, a loss, a metric or the net before training.
+
+    And before a folder is made: one with other settings could not be gone on with.
+    """
+    dataset = dataset_of(config)
+    for seed in config.seeds:
+        indices_of(dataset, config.split, seed)
+    for treatment in config.treatments:
+        treatment.loss_for(dataset)
+    measured = (*config.metrics, config.training.stop_on)
+    Judge.of(dataset, measured, config.cost).try_out(config.rules)
+    fresh_net(config, dataset, config.seeds[0])
+
+
+def _conclude(config: Config, folder: RunFolder) -> None:
     """What the folder says now, with what earlier starts have left in it."""
-    from ..report.run import Run
+    from ..report.judge.run import Run
     from ..report.write import write
 
-    found = Run.read(folder.path)
+    found = Run.read(folder.path, config)
     print(f"\n{found.config.name}\n{found.verdict}")
     print(f"\nReport: {write(found, folder.path)}", flush=True)
 

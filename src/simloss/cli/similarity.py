@@ -121,7 +121,7 @@ def words(
     lower_bound
         What is less similar, in [0, 1), counts as not similar at all.
     kernel
-        cosine as in the paper, or angle, which keeps the proper loss proper.
+        cosine as in the paper, or angle, which mostly keeps the proper loss proper.
     temperature
         Of the angle kernel; the larger, the more alike.
     vectors
@@ -294,7 +294,7 @@ def embedding(
     lower_bound
         What is less similar, in [0, 1), counts as not similar at all.
     kernel
-        cosine as in the paper, or angle, which keeps the proper loss proper.
+        cosine as in the paper, or angle, which mostly keeps the proper loss proper.
     temperature
         Of the angle kernel; the larger, the more alike.
     header

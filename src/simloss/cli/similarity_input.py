@@ -9,15 +9,19 @@ if TYPE_CHECKING:
 
     from ..similarity import Similarity
 
+_MOST_BYTES = 2**28
+
 
 def listed_names(names: Iterable[str], file: Path | None) -> list[str]:
     """Class names from the arguments, or from a file with one a line."""
+    from .._disk import bytes_of
+
     given = [*names]
     if file is None:
         return given
     if given:
         raise ValueError("Class names must come as arguments or from a file, but both were given.")
-    lines = file.read_text(encoding="utf-8-sig").splitlines()
+    lines = bytes_of(file, _MOST_BYTES, follow_links=True).decode("utf-8-sig").splitlines()
     return [line.strip() for line in lines if line.strip()]
 
 

@@ -6,21 +6,22 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from .their_options import SHIPPED, TheirOptions
+from .._imports import UsersName
+from .data_options import SHIPPED, TheirOptions
 
 if TYPE_CHECKING:
-    from ..experiment.config import Config
+    from ..experiment.plan.config import Config
 
 _WITH_DATA = ("utkface", "afad", "cifar100")
 _SOURCES = (*SHIPPED, *_WITH_DATA)
 
 
 def train(
-    source: str,
+    source: UsersName,
     /,
     *,
     data: Path | None = None,
-    loss: str | None = None,
+    loss: UsersName | None = None,
     value: Annotated[float | None, Parameter(name=["--value", "--r"])] = None,
     decision: Literal["argmax", "median", "mean", "tree", "similarity"] | None = None,
     epochs: int | None = None,
@@ -61,7 +62,8 @@ def train(
         What is said about your own table or images.
     """
     from .. import _checks
-    from ..experiment.single import train_and_save, training_config
+    from .._disk import expanded
+    from ..experiment.saved.train_one import train_and_save, training_config
 
     _checks.seed("seed", seed)
     _refuse_without_use(source, data, loss, value, theirs.similarity)
@@ -69,7 +71,7 @@ def train(
         theirs.refuse_for_shipped(source, but=("similarity", "model"))
         config = training_config(
             source,
-            str(data.expanduser().resolve()) if data else None,
+            str(expanded(data).resolve()) if data else None,
             loss=loss,
             similarity=theirs.similarity,
             value=value,
@@ -80,8 +82,7 @@ def train(
             seed=seed,
         )
     else:
-        path = Path(source).expanduser()
-        config = _theirs(path, theirs, loss, value, decision, epochs, device, seed)
+        config = _theirs(source, theirs, loss, value, decision, epochs, device, seed)
     for line in train_and_save(config, out, _show):
         print(line, flush=True)
 
@@ -90,7 +91,7 @@ def _refuse_without_use(
     source: str, data: Path | None, loss: str | None, value: float | None, similarity: str | None
 ) -> None:
     """One sentence on an option that would change nothing."""
-    from ..experiment.treatment import BASELINE
+    from ..experiment.plan.treatment import BASELINE
 
     if data is not None and source not in _WITH_DATA:
         raise ValueError(f"`--data` must go with {', '.join(_WITH_DATA)}, but got {source!r}.")
@@ -105,7 +106,7 @@ def _refuse_without_use(
 
 
 def _theirs(
-    path: Path,
+    source: UsersName,
     theirs: TheirOptions,
     loss: str | None,
     value: float | None,
@@ -116,11 +117,11 @@ def _theirs(
 ) -> "Config":
     """The training of one net on a user's own data, said aloud."""
     from .. import metrics
-    from ..experiment.propose import knows_better_mistakes
-    from ..experiment.their_data import one_of, their_comparison
-    from .their_options import decided, described
+    from ..experiment.plan.locate import one_of, their_comparison
+    from ..experiment.plan.propose import knows_better_mistakes
+    from .data_options import decided, described
 
-    data, dataset, made = decided(theirs, path, decision)
+    data, dataset, made = decided(theirs, source, decision)
     config = their_comparison(
         data,
         dataset,

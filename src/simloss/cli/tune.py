@@ -8,24 +8,25 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
+from .._imports import UsersName
+from .data_options import SHIPPED, TheirOptions
 from .parameters import Flag, Several
 from .stopping import stopped_politely
-from .their_options import SHIPPED, TheirOptions
 
 if TYPE_CHECKING:
-    from ..experiment.config import Config
-    from ..experiment.tune import Found, Plan
+    from ..experiment.plan.config import Config
+    from ..experiment.search.trials import Found, Plan
 
 PAPER = ("utkface", "afad", "cifar100")
 
 
 def tune(
-    source: str,
+    source: UsersName,
     /,
     *,
     data: Path | None = None,
     decision: Literal["argmax", "median", "mean", "tree", "similarity"] | None = None,
-    loss: Annotated[list[str] | None, Several] = None,
+    loss: Annotated[list[UsersName] | None, Several] = None,
     trials: int = 40,
     budget: int | None = None,
     search_seeds: int = 3,
@@ -76,18 +77,18 @@ def tune(
         Processes of the final comparison; as many as there are cores if not given.
     """
     from .. import _checks
-    from ..experiment.presets import COMPARE_LOSSES
-    from ..experiment.search import SETTINGS, search
-    from ..experiment.search_space import space_of
-    from ..experiment.tune import check, final_config, plan
+    from ..experiment.plan.presets import COMPARE_LOSSES
+    from ..experiment.search.search import SETTINGS, search
+    from ..experiment.search.search_space import space_of
+    from ..experiment.search.trials import check, final_config, plan
     from .running import run_and_report
 
     if workers is not None:
         _checks.class_count("workers", workers)  # said before the search, as is all that follows
     preset = _preset(source, data, theirs, decision, epochs, device)
-    space = space_of(
-        theirs.similarity or str(preset.treatments[1].similarity), loss or COMPARE_LOSSES
-    )
+    kind = theirs.similarity or preset.treatments[1].similarity
+    assert kind is not None
+    space = space_of(kind, loss or COMPARE_LOSSES)
     made = plan(
         preset,
         space,
@@ -119,7 +120,7 @@ def tune(
 
 
 def _preset(
-    source: str,
+    source: UsersName,
     data: Path | None,
     theirs: TheirOptions,
     decision: str | None,
@@ -129,9 +130,10 @@ def _preset(
     """The experiment on this data, of which the search takes all but the treatments."""
     from dataclasses import replace
 
-    from ..experiment.presets import comparison, reproduction
+    from .._disk import expanded
+    from ..experiment.plan.presets import comparison, reproduction
 
-    path = str(data.expanduser().resolve()) if data else None
+    path = str(expanded(data).resolve()) if data else None
     if source in (*SHIPPED, *PAPER):
         theirs.refuse_for_shipped(source, but=("metric", "similarity"))
     if source in PAPER:
@@ -141,17 +143,19 @@ def _preset(
     if data is not None:
         raise ValueError(f"`--data` must go with {', '.join(PAPER)}, but got {source!r}.")
     made = comparison(source, epochs=epochs) if source in SHIPPED else None
-    made = made or _theirs(Path(source).expanduser(), theirs, decision, epochs)
+    made = made or _theirs(source, theirs, decision, epochs)
     return replace(made, training=replace(made.training, device=device))
 
 
-def _theirs(path: Path, theirs: TheirOptions, decision: str | None, epochs: int | None) -> "Config":
+def _theirs(
+    source: UsersName, theirs: TheirOptions, decision: str | None, epochs: int | None
+) -> "Config":
     """The comparison on a user's own data, said aloud."""
-    from ..experiment.presets import COMPARE_LOSSES
-    from ..experiment.their_data import their_comparison
-    from .their_options import decided, described
+    from ..experiment.plan.locate import their_comparison
+    from ..experiment.plan.presets import COMPARE_LOSSES
+    from .data_options import decided, described
 
-    where, dataset, made = decided(theirs, path, decision)
+    where, dataset, made = decided(theirs, source, decision)
     config = their_comparison(
         where,
         dataset,
@@ -176,7 +180,7 @@ def _folder(made: "Plan") -> Path:
 def _told(made: "Plan", found: "Found") -> Iterator[str]:
     """What was found, in sentences."""
     from .. import metrics
-    from ..experiment.treatment import BASELINE
+    from ..experiment.plan.treatment import BASELINE
 
     metric = metrics.find(made.metric)
     baseline, best = metric.format(found.baseline), metric.format(found.value)

@@ -99,7 +99,7 @@ def _row_name(file_name: str) -> str | LeftOut | None:
         >>> _row_name("AFAD-Full/18/111/109-0.jpg")
         '18/111/109-0.jpg'
     """
-    parts = PurePosixPath(file_name).parts[-3:]
+    parts = PurePosixPath(file_name).parts[-3:] or ("",)
     if parts[-1].startswith(".") or not parts[-1].lower().endswith((".jpg", ".jpeg")):
         return None
     if len(parts) < 3 or re.fullmatch("[0-9]{1,3}", parts[0]) is None:

@@ -16,6 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import IO, Any, Self
 
+from .._disk import regular_file
 from .errors import DataError
 from .source import Folder, Member, Source, file_fingerprint
 
@@ -50,7 +51,7 @@ def source(path: Path) -> Source:
     """The folder or archive at `path`, which exists; the content tells which kind it is."""
     if path.is_dir():
         return Folder(path)
-    with _damage_named(path), path.open("rb") as file:
+    with _damage_named(path), regular_file(path, follow_links=True) as file:
         start = file.read(_BLOCK)
     if start.startswith(_ZIP):
         return Zip(path)
@@ -111,7 +112,7 @@ class Zip(Source):
 
     def _members(self) -> Iterator[Member]:
         self.position = 0
-        with _damage_named(self.path), zipfile.ZipFile(self.path) as archive:
+        with _opened_zip(self.path) as archive:
             for info in archive.infolist():
                 is_file = info.filename and not info.is_dir()
                 if is_file and not stat.S_ISLNK(info.external_attr >> 16):
@@ -125,6 +126,16 @@ class Zip(Source):
                 return archive.read(info)
             except (RuntimeError, NotImplementedError) as error:  # a password, a rare compression
                 raise DataError(f"'{self.path}' cannot be read: {error}.") from None
+
+
+@contextmanager
+def _opened_zip(path: Path) -> Iterator[zipfile.ZipFile]:
+    with (
+        _damage_named(path),
+        regular_file(path, follow_links=True) as file,
+        zipfile.ZipFile(file) as archive,
+    ):
+        yield archive
 
 
 class _Header(tarfile.TarInfo):
@@ -169,7 +180,7 @@ class _Joined(io.RawIOBase):
 
     def __init__(self, paths: Sequence[Path]) -> None:
         self._paths = iter(paths)
-        self._file = next(self._paths).open("rb")
+        self._file = regular_file(next(self._paths), follow_links=True)
         self._position = 0
 
     def readable(self) -> bool:
@@ -181,7 +192,7 @@ class _Joined(io.RawIOBase):
             if following is None:
                 return 0
             self._file.close()
-            self._file = following.open("rb")
+            self._file = regular_file(following, follow_links=True)
         self._position += count
         return int(count)
 

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from .. import _checks
+from .._disk import expanded
 from .cifar100_files import read_files
 from .dataset import Dataset
 from .download import download as download_file
@@ -88,7 +89,7 @@ def cifar100(
 
 def _place(path: str | os.PathLike[str] | None, download: bool, progress: Progress | None) -> Path:
     """The archive, or the folder that holds the files; fetched if that is asked for."""
-    named = cache_folder() if path is None else Path(path).expanduser()
+    named = cache_folder() if path is None else expanded(path)
     for place in (named / place for place in _PLACES):
         if place.is_file() or (place / "train.bin").is_file() or (place / "meta").is_file():
             return place

@@ -121,6 +121,11 @@ def _checked(
     coarse_names: list[str],
 ) -> Cifar100Files:
     for kind, labels, names in (("fine", fine, fine_names), ("coarse", coarse, coarse_names)):
+        if len(labels) != len(images):
+            raise DataError(
+                f"'{path}' must have a {kind} label for every image, but there are "
+                f"{len(labels):,} labels and {len(images):,} images."
+            )
         if labels.max() >= len(names):
             raise DataError(
                 f"'{path}' must have a name for every {kind} label, but there are {len(names)} "

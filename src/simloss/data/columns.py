@@ -111,6 +111,16 @@ def as_text(cells: Any) -> list[str | None]:
     ]
 
 
+def names_rows(heading: str) -> bool:
+    """Whether a column of this heading numbers or names the rows.
+
+    Example:
+        >>> [names_rows(heading) for heading in ("id", "Unnamed: 0", "image_id", "paid")]
+        [True, True, True, False]
+    """
+    return bool(_IDENTIFIER.search(heading) or _ROW_NUMBER.fullmatch(heading))
+
+
 def _column(name: str, cells: Any) -> Column | str:
     """What the column is, or why it is not used."""
     import pandas as pd

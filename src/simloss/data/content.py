@@ -3,6 +3,7 @@
 import hashlib
 from pathlib import Path
 
+from .._disk import regular_file
 from .errors import DataError
 from .source import Folder
 
@@ -11,7 +12,7 @@ def content_of(path: Path, depth: int = 12) -> str:
     """A digest: of a file's bytes, of the names and sizes of a folder's files."""
     if path.is_dir():
         return hashlib.sha256(Folder(path, depth).listing()).hexdigest()[:16]
-    with path.open("rb") as file:
+    with regular_file(path, follow_links=True) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()[:16]
 
 

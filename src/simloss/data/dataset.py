@@ -1,11 +1,19 @@
 """What every source is read into."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from torch import Tensor
 
+from ..similarity import Tree
 from .columns import Column
+
+
+def tree_of_superclasses(names: Sequence[str], superclasses: Sequence[str]) -> Tree:
+    """The tree of classes by their superclasses, each a name or the path of one."""
+    paths = zip(superclasses, names, strict=True)
+    return Tree.from_paths([(*superclass.split("/"), name) for superclass, name in paths])
 
 
 @dataclass(frozen=True)
@@ -16,7 +24,8 @@ class Dataset:
         name: what a report calls it.
         inputs: float32 features (N, D), or uint8 images (N, 3, H, W); with `columns`, the cells of
             a table as float64 numbers (N, K), NaN where nothing stands.
-        labels: class indices (N), in the order of `class_names`.
+        labels: class indices (N), in the order of `class_names`; of a table that was asked for
+            them, also nodes of `tree`, C or more.
         class_names: one name a class, **in class order**.
         superclasses: the superclass of each class, by name, where there are any.
         groups: examples with equal numbers belong on one side of a split, (N).
@@ -50,6 +59,13 @@ class Dataset:
     @property
     def num_classes(self) -> int:
         return len(self.class_names)
+
+    @property
+    def tree(self) -> Tree | None:
+        """The tree of the classes below their superclasses, "plant" or "plant/flower"."""
+        if self.superclasses is None:
+            return None
+        return tree_of_superclasses(self.class_names, self.superclasses)
 
     def __len__(self) -> int:
         return len(self.labels)

@@ -1,6 +1,7 @@
 """Fetching a file: resumed where it broke off, checked, and there only when it is whole."""
 
 import hashlib
+import io
 import os
 import time
 from collections.abc import Iterator
@@ -11,6 +12,7 @@ from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 from .. import _checks
+from .._disk import file_to_change, regular_file
 from .errors import DataError
 from .source import Progress
 
@@ -140,8 +142,9 @@ class _Fetch:
         length = response.headers.get("Content-Length")
         total = have + int(length) if length else 0
         with _local_trouble_named(self.part):
-            file = self.part.open("ab" if have else "wb")
-        with file:
+            raw = file_to_change(self.part)
+            raw.truncate(have)
+        with io.BufferedWriter(raw) as file:
             while chunk := response.read(_CHUNK_BYTES):
                 with _local_trouble_named(self.part):
                     file.write(chunk)
@@ -158,7 +161,7 @@ class _Fetch:
 def _mismatch(path: Path, checksums: dict[str, str]) -> str | None:
     """What is wrong with the checksum of a file, if anything."""
     for kind, expected in checksums.items():
-        with path.open("rb") as file:
+        with regular_file(path, follow_links=True) as file:
             found = hashlib.file_digest(file, kind).hexdigest()
         if found != expected.lower():
             return f"its {kind} is {found} where {expected} was expected"

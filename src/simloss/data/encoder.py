@@ -1,15 +1,34 @@
 """The columns of a table made into the inputs of a net, by the training part alone."""
 
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Literal, TypedDict
 
 import torch
 from torch import Tensor
 
+from .._schema import Finite, misfit
 from .columns import MOST_CATEGORIES, Column
 
 # A number no float32 holds would make the whole table infinite.
 _LARGEST = 1e30
+
+
+class _PlainColumn(TypedDict):
+    """A column, as JSON holds it."""
+
+    name: str
+    kind: Literal["number", "date", "rank", "category"]
+    words: list[str]
+    form: str | None
+    has_missing: bool
+
+
+class _Plain(TypedDict):
+    """An encoder, as JSON holds it."""
+
+    columns: list[_PlainColumn]
+    medians: list[Finite]
+    kept: list[list[int]]
 
 
 @dataclass(frozen=True)
@@ -84,9 +103,15 @@ class Encoder:
         return asdict(self)
 
     @classmethod
-    def from_dict(cls, plain: dict[str, Any]) -> "Encoder":
-        """The reverse of `as_dict`."""
-        columns = [Column(**{**each, "words": tuple(each["words"])}) for each in plain["columns"]]
+    def from_dict(cls, plain: Any) -> "Encoder":
+        """The reverse of `as_dict`; ValueError for anything else."""
+        wrong = misfit(plain, _Plain)
+        if wrong is not None or len({len(each) for each in plain.values()}) != 1:
+            off = wrong or "length"
+            raise ValueError(f"`encoder` must describe columns, but its {off!r} is off.")
+        known = _PlainColumn.__annotations__
+        listed = [{key: each[key] for key in known} for each in plain["columns"]]
+        columns = [Column(**{**each, "words": tuple(each["words"])}) for each in listed]
         kept = tuple(tuple(codes) for codes in plain["kept"])
         return cls(tuple(columns), tuple(plain["medians"]), kept)
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 
+from .._disk import expanded
 from .dataset import Dataset
 from .duplicates import groups
 from .errors import MissingDataError
@@ -17,7 +18,7 @@ def existing_path(path: str | os.PathLike[str] | None, remedy: str) -> Path:
     """`path`, if something stands there; otherwise one sentence that ends with `remedy`."""
     if path is None:
         raise MissingDataError(f"`path` must be given: {remedy}.")
-    found = Path(path).expanduser()
+    found = expanded(path)
     if not found.exists():
         raise MissingDataError(f"Nothing was found at '{found}': {remedy}.")
     return found

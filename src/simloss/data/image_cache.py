@@ -22,11 +22,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from .._disk import bytes_of, expanded, regular_file
 from .duplicates import first_equal
 from .errors import DataError
 
 _SUFFIX = ".unfinished"
 _SWEEP_AFTER_SECONDS = 24 * 3600
+_MOST_BYTES = 2**30  # of the names of two million images
 _CHUNK_BYTES = 16 * 2**20
 
 PixelArray = npt.NDArray[np.uint8]
@@ -65,20 +67,20 @@ def cache_folder(cache: str | os.PathLike[str] | None = None) -> Path:
         '/data/cache'
     """
     given = cache or os.environ.get("SIMLOSS_CACHE")
-    return Path(given).expanduser() if given else Path.home() / ".cache" / "simloss"
+    return expanded(given or "~/.cache/simloss")
 
 
 def load(folder: Path, name: str, size: int) -> tuple[PixelArray, Index] | None:
     """The pixels, mapped into memory, and their index; None if they are not there or not whole."""
     try:
-        stored = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
+        stored = json.loads(bytes_of(folder / f"{name}.json", _MOST_BYTES))
         body = stored["index"]
         if stored["checksum"] != _text_checksum(body):
             return None
         body["first_equal"] = {int(row): first for row, first in body["first_equal"].items()}
         index = Index(**body)
         pixels = _mapped(folder / f"{name}.npy", (len(index.names), size, size, 3))
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
     if pixels is None or _checksum(pixels) != index.checksum:
         return None
@@ -155,12 +157,13 @@ def _mapped(path: Path, shape: tuple[int, ...]) -> PixelArray | None:
     Compared, not parsed: numpy's own reader fails in many ways on a damaged header.
     """
     header = _header(shape)
-    with path.open("rb") as file:
-        as_written = file.read(len(header)) == header
-    if not as_written or path.stat().st_size != len(header) + math.prod(shape):
-        return None
-    # "c": the tensor made of it is writable, as torch wants it, and the file stays as it is.
-    return np.memmap(path, np.uint8, mode="c", offset=len(header), shape=shape)
+    with regular_file(path) as file:
+        if file.read(len(header)) != header:
+            return None
+        if file.seek(0, os.SEEK_END) != len(header) + math.prod(shape):
+            return None
+        # "c": the tensor made of it is writable, as torch wants it, and the file stays as it is.
+        return np.memmap(file, np.uint8, mode="c", offset=len(header), shape=shape)
 
 
 def _header(shape: tuple[int, ...]) -> bytes:

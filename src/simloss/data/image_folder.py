@@ -8,6 +8,7 @@ from pathlib import Path, PurePosixPath
 import torch
 from torch import Tensor
 
+from .._disk import expanded
 from .archive import source
 from .class_order import class_order as order_of
 from .content import check_content
@@ -140,7 +141,7 @@ def image_table(
         >>> image_table("faces.csv", target="age", image_column="file")  # doctest: +SKIP
         Dataset(faces: 400 examples of 3 x 64 x 64, 70 classes)
     """
-    found = Path(path).expanduser()
+    found = expanded(path)
     frame = read_table(found, (target, image_column, *([superclass] if superclass else [])))
     check_content(found, content)
     cells = column(frame, target, "target", found)

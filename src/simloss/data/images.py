@@ -23,6 +23,7 @@ _FORMAT = 2  # of the cache; a new number when what is written under the same ke
 _MAX_SIZE = 1024
 _MAX_IMAGE_BYTES = 32 * 2**20  # several are held at once
 UNREADABLE = "unreadable"
+LINK = "a link, which is not followed; put the file itself there"
 REPEATED = "same name as another"
 
 Cache = str | os.PathLike[str] | bool | None
@@ -143,6 +144,9 @@ class _Build:
     def _files(self, index: Index) -> Iterator[tuple[str, bytes]]:
         """Name of its row and content of each file that is wanted."""
         seen: set[str] = set()
+        for name in self.source.links:
+            if isinstance(self.row_name(name), str):
+                index.leave_out(name, LINK)
         for member in self.source.members():
             row = self.row_name(member.name)
             if isinstance(row, LeftOut):

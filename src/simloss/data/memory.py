@@ -6,6 +6,7 @@ import zlib
 from pathlib import Path
 
 from .. import _checks
+from .._disk import regular_file
 from .errors import DataError
 
 # What a table takes in memory, in bytes a byte of its file: text becomes objects, and encoding
@@ -56,7 +57,7 @@ def _unpacked(path: Path, available: int | None) -> int:
     """The size of what a .gz file holds, counted only until it is certainly too large."""
     size = 0
     try:
-        with gzip.open(path) as file:
+        with regular_file(path, follow_links=True) as raw, gzip.open(raw) as file:
             while some := file.read(2**20):
                 size += len(some)
                 if available is not None and size > available:
@@ -70,7 +71,8 @@ def _cells(path: Path) -> int:
     """Rows times columns, as the end of a parquet file says."""
     parquet = _checks.installed("pyarrow.parquet", "parquet")
     try:
-        about = parquet.read_metadata(path)
+        with regular_file(path, follow_links=True) as file:
+            about = parquet.read_metadata(file)
     except Exception:  # what Arrow makes of damage is almost anything
         return 0  # whoever reads it says what is wrong
     return int(about.num_rows * about.num_columns)

@@ -5,11 +5,11 @@ import os
 import stat
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from .._disk import bytes_of, regular_file
 from .errors import DataError
 
 # No data set of faces or objects comes near these; what goes beyond is a mistake or an attack.
@@ -44,11 +44,13 @@ class Source(ABC):
         path: what the user named.
         size: how many bytes there are to read.
         position: how many of them have been read.
+        links: names that are links, which are not followed.
     """
 
     path: Path
     size: int
     position: int = 0
+    links: tuple[str, ...] = ()
 
     @abstractmethod
     def fingerprint(self) -> str:
@@ -78,14 +80,16 @@ class Source(ABC):
 
 
 class Folder(Source):
-    """The files under a folder, by name; links to folders are not followed."""
+    """The files under a folder, by name; links are not followed."""
 
     def __init__(self, path: Path, depth: int = _DEPTH) -> None:
         self.path = path
         try:
-            self._files = sorted(_walk(path, "", depth))
+            links: list[str] = []
+            self._files = sorted(_walk(path, "", depth, links))
         except OSError as error:
             raise DataError(f"'{path}' cannot be read: {error.strerror or error}.") from None
+        self.links = tuple(sorted(links))
         self.size = sum(size for _, size, _ in self._files)
 
     def fingerprint(self) -> str:
@@ -100,7 +104,7 @@ class Folder(Source):
     def _members(self) -> Iterator[Member]:
         self.position = 0
         for name, size, _ in self._files:
-            yield Member(name, size, partial(_content, self.path / name))
+            yield Member(name, size, partial(_content, self.path / name, follow_links=False))
             self.position += size
 
 
@@ -131,13 +135,15 @@ class Listed(Source):
     def _members(self) -> Iterator[Member]:
         self.position = 0
         for name, status in zip(self._names, self._status, strict=True):
-            yield Member(name, status.st_size, partial(_content, self._folder / name))
+            yield Member(
+                name, status.st_size, partial(_content, self._folder / name, follow_links=True)
+            )
             self.position += status.st_size
 
 
-def _content(path: Path) -> bytes:
+def _content(path: Path, follow_links: bool) -> bytes:
     try:
-        return path.read_bytes()
+        return bytes_of(path, MAX_MEMBER_BYTES, follow_links=follow_links)
     except OSError as error:
         raise DataError(f"'{path}' cannot be read: {error.strerror or error}.") from None
 
@@ -157,26 +163,29 @@ def file_fingerprint(path: Path) -> str:
     The end of a .gz holds a checksum of its content and the end of a .zip one of each file, so
     for them this is as good as reading all of it; for a plain .tar the time of change stands in.
     """
-    status = path.stat()
-    digest = hashlib.sha256(f"{status.st_size} {status.st_mtime_ns}".encode())
-    with path.open("rb") as file:
+    with regular_file(path, follow_links=True) as file:
+        status = os.fstat(file.fileno())
+        digest = hashlib.sha256(f"{status.st_size} {status.st_mtime_ns}".encode())
         digest.update(file.read(_END_BYTES))
         file.seek(max(0, status.st_size - _END_BYTES))
         digest.update(file.read(_END_BYTES))
     return digest.hexdigest()
 
 
-def _walk(folder: Path, prefix: str, depth: int) -> Iterator[tuple[str, int, int]]:
-    """Name, size and time of change of every file that is not hidden."""
+def _walk(
+    folder: Path, prefix: str, depth: int, links: list[str]
+) -> Iterator[tuple[str, int, int]]:
+    """Name, size and time of change of every file that is not hidden; links are only listed."""
     with os.scandir(folder) as entries:
         for entry in entries:
             if entry.name.startswith("."):
                 continue
             if entry.is_dir(follow_symlinks=False):
                 if depth > 1:
-                    yield from _walk(Path(entry.path), f"{prefix}{entry.name}/", depth - 1)
+                    yield from _walk(Path(entry.path), f"{prefix}{entry.name}/", depth - 1, links)
                 continue
-            with suppress(OSError):  # a link that leads nowhere is no file
-                if entry.is_file():
-                    status = entry.stat()
-                    yield f"{prefix}{entry.name}", status.st_size, status.st_mtime_ns
+            if entry.is_symlink():
+                links.append(f"{prefix}{entry.name}")
+            elif entry.is_file():
+                status = entry.stat()
+                yield f"{prefix}{entry.name}", status.st_size, status.st_mtime_ns

@@ -9,10 +9,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from .._disk import expanded
 from .columns import Column, columns_of, not_understood
 from .content import check_content
-from .dataset import Dataset
+from .dataset import Dataset, tree_of_superclasses
 from .errors import DataError
+from .node_labels import with_node_labels
 from .table_file import column, read_table
 from .target import Target
 from .target import target as classes_of
@@ -27,6 +29,7 @@ def table(
     superclass: str | None = None,
     drop: Sequence[str] = (),
     content: str | None = None,
+    nodes: bool = False,
 ) -> Dataset:
     r"""A CSV, TSV (also .gz) or parquet file; the class of a row stands in its column `target`.
 
@@ -44,6 +47,9 @@ def table(
         superclass: the heading of a column that holds each class's superclass.
         drop: headings of columns not to be used.
         content: the digest the file must have, to go on with a run on the same data only.
+        nodes: whether rows without a class are kept where `superclass` tells that much; their label
+            is that node of the data set's `tree`, C or more. The commands cannot train on them;
+            :func:`simloss.similarity.with_nodes` makes the rows of a loss for them.
 
     Example:
         >>> import os, tempfile
@@ -57,7 +63,7 @@ def table(
         >>> [(column.name, column.kind) for column in cups.columns]
         [('weight', 'number'), ('colour', 'category')]
     """
-    found = Path(path).expanduser()
+    found = expanded(path)
     frame = read_table(found, (target,) if superclass is None else (target, superclass))
     check_content(found, content)
     classes = _classes(frame, found, target, class_order, bins)
@@ -66,7 +72,15 @@ def table(
         column(frame, name, "drop", found)
         if name in special:
             raise DataError(f"`drop` must name other columns than {name!r}, which holds classes.")
-    frame = frame.iloc[classes.rows]
+    every, frame = frame, frame.iloc[classes.rows]
+    above = superclasses(frame, found, superclass, classes)
+    labels = classes.labels
+    if nodes:
+        if superclass is None or above is None:
+            raise ValueError("`nodes` must go with `superclass`, the column that tells them.")
+        tree = tree_of_superclasses(classes.order.names, above)
+        labels, rows = with_node_labels(classes, every[superclass], tree, above)
+        frame = every.iloc[rows]
     columns, unused = columns_of(frame.drop(columns=[*special, *set(drop)]))
     if not columns:
         raise DataError(f"'{found}' must have a column to predict from, but no other is usable.")
@@ -75,12 +89,19 @@ def table(
     return Dataset(
         name=found.name.split(".")[0],
         inputs=inputs,
-        labels=classes.labels,
+        labels=labels,
         class_names=classes.order.names,
-        superclasses=superclasses(frame, found, superclass, classes),
+        superclasses=above,
         columns=columns,
-        notes=classes.notes | {name: note for name, note in about.items() if note},
+        notes=_notes(classes, len(every) - len(labels), about),
     )
+
+
+def _notes(classes: Target, left_out: int, about: dict[str, Any]) -> dict[str, Any]:
+    notes = classes.notes | {name: note for name, note in about.items() if note}
+    if left_out:
+        return notes | {"rows_without_class": left_out}
+    return {name: note for name, note in notes.items() if name != "rows_without_class"}
 
 
 def table_numbers(frame: Any, columns: tuple[Column, ...]) -> Tensor:

@@ -2,15 +2,17 @@
 
 import csv
 import gzip
+import io
 import warnings
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from .. import _checks
+from .._disk import regular_file
 from .errors import DataError, MissingDataError
 from .memory import check_fits_memory
 from .number_spelling import decimal_of, spelled_plainly
@@ -44,18 +46,50 @@ def read_table(
     Returns:
         The frame; `attrs["with_commas"]` are its columns where points were thousands.
     """
+    _require_table(path)
+    check_fits_memory(path)
+    decimal: str | None = "."
+    with _told_in_a_sentence(path):
+        if path.suffix.lower() == ".parquet":
+            frame = _parquet(path)
+        else:
+            options, decimal = _csv_options(path, (*text_columns, *with_commas))
+            frame = _csv(path, options)
+    if frame.empty:
+        raise DataError(f"'{path}' must hold rows below its heading, but there are none.")
+    return _with_plain_numbers(_headed(path, frame), decimal, with_commas)
+
+
+def table_parts(path: Path, rows: int, text_columns: tuple[str, ...] = ()) -> Iterator[Any]:
+    """The same, so many rows at a time: a table of any length takes no more memory than that."""
+    _require_table(path)
+    is_empty = True
+    with _told_in_a_sentence(path):
+        if path.suffix.lower() == ".parquet":
+            decimal, frames = ".", _parquet_parts(path, rows)
+        else:
+            options, known = _csv_options(path, text_columns)
+            decimal, frames = known or ".", _csv_parts(path, options, rows)
+        for frame in frames:
+            is_empty &= frame.empty
+            yield _with_plain_numbers(_headed(path, frame), decimal, ())
+    if is_empty:
+        raise DataError(f"'{path}' must hold rows below its heading, but there are none.")
+
+
+def _require_table(path: Path) -> None:
     if not path.exists():
         raise MissingDataError(f"Nothing was found at '{path}'.")
     if not is_table(path):
         raise DataError(f"'{path}' must end in {', '.join(ENDINGS)} to be read as a table.")
+
+
+@contextmanager
+def _told_in_a_sentence(path: Path) -> Iterator[None]:
+    """What can go wrong while a table is read, as one sentence."""
     pandas = _checks.installed("pandas", "cli")
-    check_fits_memory(path)
-    decimal: str | None = "."
     try:
-        if path.suffix.lower() == ".parquet":
-            frame = _parquet(path)
-        else:
-            frame, decimal = _csv(path, (*text_columns, *with_commas))
+        yield
     except UnicodeDecodeError:
         raise DataError(f"'{path}' must be UTF-8 text, but it is not.") from None
     except pandas.errors.EmptyDataError:
@@ -64,11 +98,12 @@ def read_table(
         raise DataError(f"'{path}' cannot be read: {' '.join(str(error).split())}.") from None
     except MemoryError:
         raise DataError(f"'{path}' does not fit into memory; give a part of its rows.") from None
-    if frame.empty:
-        raise DataError(f"'{path}' must hold rows below its heading, but there are none.")
+
+
+def _headed(path: Path, frame: Any) -> Any:
     frame.columns = [str(name).strip() for name in frame.columns]
     _check_headings(path, list(frame.columns))
-    return _with_plain_numbers(frame, decimal, with_commas)
+    return frame
 
 
 def column(frame: Any, name: str, option: str, path: Path) -> Any:
@@ -92,8 +127,8 @@ def _no_headings(names: list[str]) -> str:
     return "; the first line must name the columns" if 2 * numbers > len(names) else ""
 
 
-def _csv(path: Path, text_columns: tuple[str, ...]) -> tuple[Any, str | None]:
-    """The frame, and what stands before the fraction of its numbers, where the file shows it."""
+def _csv_options(path: Path, text_columns: tuple[str, ...]) -> tuple[dict[str, Any], str | None]:
+    """How the file is read, and what stands before the fraction of its numbers, if it shows."""
     import pandas
 
     separator = _separator(path)
@@ -107,7 +142,8 @@ def _csv(path: Path, text_columns: tuple[str, ...]) -> tuple[Any, str | None]:
         "encoding": "utf-8-sig",
     }
     # Before pandas renames a second "grade" to "grade.1", which would tell the answer.
-    first = pandas.read_csv(path, nrows=1, header=None, dtype=str, **options)
+    with _unpacked(path) as file:
+        first = pandas.read_csv(file, nrows=1, header=None, dtype=str, **options)
     _check_headings(path, [name.strip() for name in first.iloc[0] if name.strip()])
     options |= {
         "decimal": decimal or ".",
@@ -115,12 +151,43 @@ def _csv(path: Path, text_columns: tuple[str, ...]) -> tuple[Any, str | None]:
         "low_memory": False,
         "dtype": dict.fromkeys(text_columns, str),
     }
+    return options, decimal
+
+
+def _csv(path: Path, options: dict[str, Any]) -> Any:
+    import pandas
+
+    with _no_more_cells_than_headings(path), _unpacked(path) as file:
+        return pandas.read_csv(file, index_col=False, **options)
+
+
+def _csv_parts(path: Path, options: dict[str, Any], rows: int) -> Iterator[Any]:
+    import pandas
+
+    with (
+        _unpacked(path) as file,
+        pandas.read_csv(file, index_col=False, chunksize=rows, **options) as reader,
+    ):
+        while True:
+            with _no_more_cells_than_headings(path):
+                frame = next(reader, None)
+            if frame is None:
+                return
+            yield frame
+
+
+@contextmanager
+def _no_more_cells_than_headings(path: Path) -> Iterator[None]:
+    """Else the first of too many cells would become the name of the row, and shift all others.
+
+    An empty one at the end of each row, behind a last separator, is no warning.
+    """
+    import pandas
+
     with warnings.catch_warnings():
-        # Else the first of too many cells would become the name of the row, and shift all others.
-        # An empty one at the end of each row, behind a last separator, is no warning.
         warnings.simplefilter("error", pandas.errors.ParserWarning)
         try:
-            return pandas.read_csv(path, index_col=False, **options), decimal
+            yield
         except pandas.errors.ParserWarning:
             raise DataError(
                 f"'{path}' must have a heading for each column, but its rows have more cells than "
@@ -150,18 +217,47 @@ def _parquet(path: Path) -> Any:
 
     _checks.installed("pyarrow", "parquet")
     try:
-        return pandas.read_parquet(path)
+        with regular_file(path, follow_links=True) as file:
+            return pandas.read_parquet(file)
     except Exception as error:  # what Arrow and pandas make of damage is almost anything
-        reason = " ".join(str(error).split("\n")[0].split()).rstrip(".") or type(error).__name__
-        raise DataError(f"'{path}' must be a parquet file, but: {reason}.") from None
+        raise _no_parquet(path, error) from None
+
+
+def _parquet_parts(path: Path, rows: int) -> Iterator[Any]:
+    parquet = _checks.installed("pyarrow.parquet", "parquet")
+    try:
+        with (
+            regular_file(path, follow_links=True) as raw,
+            parquet.ParquetFile(raw, pre_buffer=False, buffer_size=1 << 20) as file,
+        ):
+            for batch in file.iter_batches(batch_size=rows, use_threads=False):
+                yield batch.to_pandas()
+    except Exception as error:  # what Arrow and pandas make of damage is almost anything
+        raise _no_parquet(path, error) from None
+
+
+def _no_parquet(path: Path, error: Exception) -> DataError:
+    reason = " ".join(str(error).split("\n")[0].split()).rstrip(".") or type(error).__name__
+    return DataError(f"'{path}' must be a parquet file, but: {reason}.")
 
 
 @contextmanager
 def _opened(path: Path) -> Iterator[Iterator[str]]:
     """The lines of a file; of one without line ends, pieces."""
-    opener = gzip.open if path.suffix.lower() == ".gz" else open
-    with opener(path, "rt", encoding="utf-8-sig", newline="") as file:
-        yield iter(lambda: str(file.readline(_LONGEST_LINE)), "")
+    with _unpacked(path) as file:
+        text = io.TextIOWrapper(file, encoding="utf-8-sig", newline="")
+        yield iter(lambda: str(text.readline(_LONGEST_LINE)), "")
+
+
+@contextmanager
+def _unpacked(path: Path) -> Iterator[BinaryIO]:
+    """The text of a file, out of its .gz if it is in one."""
+    with regular_file(path, follow_links=True) as raw:
+        if path.suffix.lower() != ".gz":
+            yield raw
+            return
+        with gzip.open(raw) as file:
+            yield file  # type: ignore[misc]
 
 
 def _separator(path: Path) -> str:

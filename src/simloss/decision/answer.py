@@ -1,6 +1,6 @@
 """The class to answer with, and what that answer is expected to cost."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -8,7 +8,8 @@ import torch
 from torch import Tensor
 
 from .. import _checks
-from .costs import Cost, as_cost, wide
+from .as_cost import as_cost
+from .costs import Cost, wide
 
 # The answer where no class is good enough.
 UNSURE = -1
@@ -25,6 +26,7 @@ def decide(
     cost: Any = "zero-one",
     *,
     positions: Any = None,
+    thresholds: Any = None,
     top_k: int | None = None,
     abstain: float | None = None,
 ) -> Any:
@@ -52,10 +54,18 @@ def decide(
               similarity, 1 on its diagonal, is refused.
             - a :class:`simloss.Similarity`: :math:`1 - S_{kc}`.
             - a :class:`simloss.Tree`: the height of the lowest common ancestor.
+            - costs of each example: a (..., C, C) array, or (..., C) for what a **wrong** answer
+              costs, a right one costing 0. An array on the disk (`numpy.memmap`) is read a few
+              examples at a time. Where N = C, a (C, C) array is always that of pairs of classes.
+            - a function that makes such costs: of example numbers (M), counted over all of (...),
+              to (M, C, C) or (M, C). It is asked for a few examples at a time.
 
             The first three and the tree take O(C) an example and never hold C x C numbers.
         positions: where each class lies, (C), for "absolute" and "squared": ages, the centres of
             bins. Without it, class c lies at c.
+        thresholds: for "mean", where the mean is cut into classes, (C - 1), instead of halfway
+            between two: what :func:`simloss.fit_thresholds` finds for a metric such as quadratic
+            kappa.
         top_k: the `top_k` best classes instead of one, the best first.
         abstain: answer -1, "unsure", where even the best class is expected to cost more than this.
 
@@ -74,22 +84,27 @@ def decide(
         2
         >>> simloss.decide(p, abstain=0.5).item()
         -1
+        >>> fraud = torch.tensor([[0.97, 0.03], [0.97, 0.03]])  # it is not, it is
+        >>> amount = torch.tensor([20.0, 900.0])
+        >>> simloss.decide(fraud, lambda n: [[amount[i], 5.0] for i in n])  # 5 to ask the owner
+        tensor([0, 1])
     """
     p = _checks.probabilities(probabilities)
     top_k = None if top_k is None else _checks.rank("top_k", top_k, p.shape[-1])
     threshold = None if abstain is None else _checks.threshold("abstain", abstain)
-    known_cost = as_cost(cost, p, positions)
+    known_cost = as_cost(cost, p, positions, thresholds)
     rounding = rounding_of(probabilities)
 
-    def answers(block: Tensor) -> Tensor:
-        best = known_cost.best(block, rounding)  # (M)
-        found = best if top_k is None else _ranking(block, known_cost, best, top_k, rounding)
+    def answers(block: Tensor, examples: Tensor) -> Tensor:
+        own = known_cost.at(examples, block)
+        best = own.best(block, rounding)  # (M)
+        found = best if top_k is None else _ranking(block, own, best, top_k, rounding)
         if threshold is None:
             return found
-        is_unsure = known_cost.of(block, best) > threshold + rounding * abs(threshold)
+        is_unsure = own.of(block, best) > threshold + rounding * abs(threshold)
         return found.masked_fill(is_unsure if top_k is None else is_unsure.unsqueeze(-1), UNSURE)
 
-    return in_kind_of(probabilities, in_blocks(answers, p))
+    return in_kind_of(probabilities, in_blocks(answers, p, _numbers(p), entries=known_cost.entries))
 
 
 def expected_cost(
@@ -116,23 +131,47 @@ def expected_cost(
     """
     p = _checks.probabilities(probabilities)
     known_cost = as_cost(cost, p, positions)
+
+    def of_all(block: Tensor, examples: Tensor) -> Tensor:
+        return known_cost.at(examples, block).of_all(block)
+
+    def of(block: Tensor, examples: Tensor, answers: Tensor) -> Tensor:
+        return known_cost.at(examples, block).of(block, answers)
+
     if decision is None:
-        return in_kind_of(probabilities, in_blocks(known_cost.of_all, p).to(p.dtype))
+        costs = in_blocks(of_all, p, _numbers(p), entries=known_cost.entries)
+        return in_kind_of(probabilities, costs.to(p.dtype))
     chosen = _checks.index_tensor("decision", decision).to(p.device)
     is_unsure = chosen == UNSURE
     chosen = _checks.class_indices("decision", chosen.masked_fill(is_unsure, 0), p.shape[-1])
     _checks.same_shape("decision", chosen.shape, "probabilities", p.shape[:-1])
-    costs = in_blocks(known_cost.of, p, chosen)
+    costs = in_blocks(of, p, _numbers(p), chosen, entries=known_cost.entries)
     return in_kind_of(probabilities, costs.masked_fill(is_unsure, float("nan")).to(p.dtype))
 
 
-def in_blocks(function: Callable[..., Tensor], p: Tensor, *others: Tensor) -> Tensor:
-    """`function` of the flattened probabilities, some examples at a time in float64."""
-    rows = max(1, _BLOCK_ENTRIES // p.shape[-1])
-    flat = [p.reshape(-1, p.shape[-1]), *(other.reshape(-1) for other in others)]
-    blocks = zip(*(tensor.split(rows) for tensor in flat), strict=True)
-    results = [function(first.to(wide(p)), *rest) for first, *rest in blocks]
+def _numbers(p: Tensor) -> Tensor:
+    """The number of each example, (...)."""
+    return torch.arange(p.shape[:-1].numel()).reshape(p.shape[:-1])
+
+
+def in_blocks(
+    function: Callable[..., Tensor], p: Tensor, *others: Tensor, entries: int = 0
+) -> Tensor:
+    """`function` of the flattened probabilities, some examples at a time in float64.
+
+    It is also given what `others`, (...), hold for these examples. `entries` are the numbers it
+    needs for each example beside the probabilities.
+    """
+    results = [function(*block) for block in blocks(p, *others, entries=entries)]
     return torch.cat(results).reshape((*p.shape[:-1], *results[0].shape[1:]))
+
+
+def blocks(p: Tensor, *others: Tensor, entries: int = 0) -> Iterator[tuple[Tensor, ...]]:
+    """The flattened probabilities in float64, and `others`, for some examples at a time."""
+    rows = max(1, _BLOCK_ENTRIES // max(p.shape[-1], entries))
+    flat = [p.reshape(-1, p.shape[-1]), *(other.reshape(-1) for other in others)]
+    for first, *rest in zip(*(tensor.split(rows) for tensor in flat), strict=True):
+        yield first.to(wide(p)), *rest
 
 
 def _ranking(p: Tensor, cost: Cost, best: Tensor, top_k: int, rounding: float) -> Tensor:

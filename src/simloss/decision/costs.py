@@ -11,13 +11,12 @@ and none but :class:`MatrixCost` ever holds D.
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from typing import Any
 
 import torch
 from torch import Tensor
 
-from .. import _checks
 from ..similarity import Similarity, Tree
+from .passes import TreePasses
 
 # Each cost by its name, and by the word for what it answers with.
 WORDS = {
@@ -35,6 +34,12 @@ _CHUNK_ENTRIES = 1 << 22
 
 class Cost(ABC):
     """The cost of every answer, as functions of the probabilities p, (M, C), in float64."""
+
+    entries = 0  # numbers of its own that it holds for each example
+
+    def at(self, examples: Tensor, like: Tensor) -> "Cost":
+        """The cost of these examples: the same for all."""
+        return self
 
     @abstractmethod
     def of_all(self, p: Tensor) -> Tensor:
@@ -104,7 +109,15 @@ class AbsoluteCost(PositionCost):
 
 
 class SquaredCost(PositionCost):
-    r"""(x_k - x_c)^2: the class nearest to the mean is best, the lower one halfway between two."""
+    r"""(x_k - x_c)^2: the class nearest to the mean is best, the lower one halfway between two.
+
+    With `thresholds`, (C - 1), the mean is cut there instead, wherever they are.
+    """
+
+    def __init__(self, positions: Tensor, thresholds: Tensor | None = None) -> None:
+        super().__init__(positions)
+        halfway = (self.sorted[1:] + self.sorted[:-1]) / 2  # (C-1)
+        self.thresholds = halfway if thresholds is None else thresholds
 
     def of_all(self, p: Tensor) -> Tensor:
         mean = self._mean(p)  # (M, 1)
@@ -115,14 +128,16 @@ class SquaredCost(PositionCost):
         return (p * (self.positions - self.positions[answers].unsqueeze(-1)).square()).sum(-1)
 
     def best(self, p: Tensor, rounding: float) -> Tensor:
-        halfway = (self.sorted[1:] + self.sorted[:-1]) / 2  # (C-1)
+        return self.first_class[torch.searchsorted(self.thresholds, self.scores(p, rounding))]
+
+    def scores(self, p: Tensor, rounding: float) -> Tensor:
+        """The mean, less what only rounding may have added to it, (M)."""
         mean = self._mean(p)
         # What rounding of this example's probabilities moves the mean by: a far position that has
         # none of them must not count. The mean itself is made of rounded sums.
         spread = (p * (self.positions - mean).abs()).sum(-1)
         own = 4 * torch.finfo(p.dtype).eps * self.positions.abs().max()
-        at = torch.searchsorted(halfway, mean.squeeze(-1) - rounding * spread - own)
-        return self.first_class[at]
+        return mean.squeeze(-1) - rounding * spread - own
 
     def _mean(self, p: Tensor) -> Tensor:
         return (p @ self.positions / p.sum(-1)).unsqueeze(-1)  # (M, 1)
@@ -141,9 +156,13 @@ class MatrixCost(Cost):
     def of(self, p: Tensor, answers: Tensor) -> Tensor:
         return (p * self.matrix.T[answers]).sum(-1)
 
+    def sizes(self, p: Tensor) -> Tensor:
+        """The costs where a gain counts like a cost of its size, (M, C)."""
+        return p @ self.matrix.abs()
+
     def best(self, p: Tensor, rounding: float) -> Tensor:
         costs = self.of_all(p)
-        sizes = p @ self.matrix.abs() if self.has_gains else costs
+        sizes = self.sizes(p) if self.has_gains else costs
         at_best = sizes.gather(-1, costs.argmin(-1, keepdim=True))  # (M, 1)
         return first_lowest(costs, rounding * at_best)
 
@@ -186,23 +205,17 @@ class TreeCost(Cost):
 
     def __init__(self, tree: Tree, device: torch.device, dtype: torch.dtype) -> None:
         self.num_classes = tree.num_classes
+        self.passes = TreePasses(tree, device)
         self.heights = torch.tensor(tree.heights, device=device, dtype=dtype)  # (V)
-        self.parents = torch.tensor(tree.parents, device=device)  # (V)
-        depths = torch.tensor(tree.depths, device=device)
-        self.levels = [(depths == d).nonzero().squeeze(-1) for d in range(1, max(tree.depths) + 1)]
+        above = self.heights[self.passes.parents.clamp(min=0)]
+        self.steps = (self.heights - above)[:-1]  # (V - 1), from the parent down: negative
 
     def of_nodes(self, p: Tensor) -> Tensor:
         """The expected height of the lowest common ancestor of the truth and each node, (M, V)."""
-        below = p.new_zeros(len(p), len(self.parents))  # (M, V)
-        below[:, : self.num_classes] = p
-        for level in reversed(self.levels):
-            below.index_add_(1, self.parents[level], below[:, level])
-        costs = below[:, -1:] * self.heights[-1].expand(len(p), len(self.parents))
-        for level in self.levels:
-            above = self.parents[level]
-            gain = below[:, level] * (self.heights[above] - self.heights[level])
-            costs[:, level] = costs[:, above] - gain
-        return costs
+        changes = self.passes.up(p)
+        changes[:, :-1] *= self.steps
+        changes[:, -1] *= self.heights[-1]
+        return self.passes.down(changes)
 
     def of_all(self, p: Tensor) -> Tensor:
         return self.of_nodes(p)[:, : self.num_classes]
@@ -225,50 +238,6 @@ def first_lowest(costs: Tensor, slack: Tensor | float) -> Tensor:
     return (costs <= costs.amin(-1, keepdim=True) + slack).to(torch.uint8).argmax(-1)
 
 
-def as_cost(cost: Any, like: Tensor, positions: Any = None) -> Cost:
-    """The cost a user means, for probabilities like `like`, (..., C)."""
-    num_classes, device, dtype = like.shape[-1], like.device, wide(like)
-    if isinstance(cost, str):
-        name = WORDS[_checks.choice("cost", cost, tuple(WORDS))]
-        if name == "zero-one":
-            _refuse_positions(positions)
-            return ZeroOneCost()
-        kind = AbsoluteCost if name == "absolute" else SquaredCost
-        return kind(_positions(positions, num_classes).to(device, dtype))
-    _refuse_positions(positions)
-    if isinstance(cost, Tree):
-        _checks.class_counts_agree("cost", cost.num_classes, "probabilities", num_classes)
-        return TreeCost(cost, device, dtype)
-    if isinstance(cost, Similarity):
-        _checks.class_counts_agree("cost", cost.num_classes, "probabilities", num_classes)
-        _checks.of_kind_similarity("cost", cost.kind)
-        return SimilarityCost(cost)
-    matrix = _checks.float_tensor("cost", cost).detach()
-    _checks.square("cost", matrix)
-    _checks.labels_of_both_sides("cost", cost)
-    _checks.class_counts_agree("cost", len(matrix), "probabilities", num_classes)
-    _checks.finite("cost", matrix)
-    _checks.not_a_similarity("cost", matrix)
-    return MatrixCost(matrix.to(device, dtype))
-
-
 def wide(tensor: Tensor) -> torch.dtype:
     """The dtype of work that must not lose digits: float64 where the device has it."""
     return torch.float32 if tensor.device.type == "mps" else torch.float64
-
-
-def _positions(positions: Any, num_classes: int) -> Tensor:
-    if positions is None:
-        return torch.arange(num_classes)
-    tensor = _checks.float_tensor("positions", positions).detach()
-    _checks.same_shape("positions", tensor.shape, "probabilities", (num_classes,))
-    _checks.finite("positions", tensor)
-    return tensor
-
-
-def _refuse_positions(positions: Any) -> None:
-    if positions is not None:
-        raise ValueError(
-            "`positions` must go with the cost 'absolute' or 'squared', the two that measure a "
-            "distance, but got another cost."
-        )

@@ -35,25 +35,33 @@ def _by_word(choice: str, order: LabelOrder, r: float, lower_bound: float) -> Si
     return similarity.values(order.numbers, -1 / math.log(r))  # r^|a - b|
 
 
-def cost_of(choice: Any, order: LabelOrder, similarity_choice: Any) -> tuple[Any, Any]:
-    """The cost and the positions with which :func:`simloss.decide` makes the answers."""
+def cost_of(
+    choice: Any, order: LabelOrder, *, by_value: bool = False, name: str = "decision"
+) -> tuple[Any, Any]:
+    """The cost and the positions with which :func:`simloss.decide` makes the answers.
+
+    Args:
+        choice: what the user said of the cost.
+        order: the classes.
+        by_value: whether distances are those of the numbers that the labels are.
+        name: of the argument, for errors.
+    """
     if isinstance(choice, str):
-        if WORDS[_checks.choice("decision", choice, tuple(WORDS))] == "zero-one":
+        if WORDS[_checks.choice(name, choice, tuple(WORDS))] == "zero-one":
             return choice, None
-        by_value = isinstance(similarity_choice, str) and similarity_choice == "values"
         positions = order.numbers if by_value else list(map(float, range(len(order.labels))))
         return choice, [positions[at] for at in order.kept]
     if isinstance(choice, Similarity):
-        at = _places("decision", choice.names, choice.num_classes, order)
+        at = _places(name, choice.names, choice.num_classes, order)
         return _restricted(choice, at), None
     if isinstance(choice, Tree):
-        at = _places("decision", choice.class_names, choice.num_classes, order)
+        at = _places(name, choice.class_names, choice.num_classes, order)
         return choice.cost()[at][:, at], None
-    matrix = _checks.float_tensor("decision", choice)
-    _checks.square("decision", matrix)
-    labels = _checks.labels_of_both_sides("decision", choice)
-    at = _places("decision", labels, len(matrix), order)
-    _checks.not_a_similarity("decision", matrix)
+    matrix = _checks.float_tensor(name, choice)
+    _checks.square(name, matrix)
+    labels = _checks.labels_of_both_sides(name, choice)
+    at = _places(name, labels, len(matrix), order)
+    _checks.not_a_similarity(name, matrix)
     return matrix[at][:, at], None
 
 

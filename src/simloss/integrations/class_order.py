@@ -64,7 +64,7 @@ class LabelOrder:
         found = spaced_positions(self.names)
         if found is None:
             raise ValueError(
-                f"`similarity` 'values' needs labels that are numbers or dates, "
+                f"Labels must be numbers or dates to be compared by value, "
                 f"but got {', '.join(self.names[:_SHOWN])}."
             )
         return found

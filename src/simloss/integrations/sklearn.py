@@ -219,7 +219,7 @@ class SimLossClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def predict(self, X: Any) -> Array:
         """The labels answered by `decision`, (N)."""
         p = self._probabilities(X)
-        cost, positions = cost_of(self.decision, self._order, self.similarity)
+        cost, positions = self._cost()
         answers = decide(p, cost, positions=positions)
         return self.classes_[self._order.columns[answers]]
 
@@ -259,7 +259,11 @@ class SimLossClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             lower_bound=self.lower_bound,
             temperature=self.temperature,
         )
-        cost_of(self.decision, self._order, self.similarity)  # a mistake in it is said now
+        self._cost()  # a mistake in it is said now
+
+    def _cost(self) -> tuple[Any, Any]:
+        by_value = isinstance(self.similarity, str) and self.similarity == "values"
+        return cost_of(self.decision, self._order, by_value=by_value)
 
     def _goes_by_order(self) -> bool:
         by_similarity = isinstance(self.similarity, str) and self.similarity == "order"

@@ -1,6 +1,7 @@
-"""Logits, target and similarity made into a loss. A function and its module a file."""
+"""Logits, target and similarity made into a loss. A function and its module in a file."""
 
-from .contract import loss_by_contract
+from .contract import Formula, loss_by_contract
+from .kernel import native_kernel
 from .linear import (
     LinearProperSimLoss,
     LinearSimLoss,
@@ -10,7 +11,6 @@ from .linear import (
     linear_soft_target_loss,
 )
 from .module import SimilarityLoss
-from .problem import Formula
 from .proper import ProperSimLoss, proper_sim_loss
 from .sim import SimLoss, sim_loss
 from .soft_target import SoftTargetLoss, soft_target_loss
@@ -28,6 +28,7 @@ __all__ = [
     "linear_sim_loss",
     "linear_soft_target_loss",
     "loss_by_contract",
+    "native_kernel",
     "proper_sim_loss",
     "sim_loss",
     "soft_target_loss",

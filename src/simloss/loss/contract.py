@@ -1,34 +1,62 @@
-"""The contract of `F.cross_entropy`, kept once for every loss: shapes, weights, reductions.
+"""The contract of `F.cross_entropy`, kept once for every loss; and which of two ways a call takes.
 
-A loss of this package is a `Formula`: what an answer costs when one given class is true, and what
-it costs for each class that could be true. Everything torch's users expect around that is here.
+A loss is a `Formula`: what an answer costs when one given class is true, and what it costs for each
+class that could be true. `formula.py` puts shapes, weights and reductions around it in plain torch;
+`kernel.py` does the same, with the gradient, in C.
 """
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 
 from .. import _checks
-from ..similarity import as_similarity
-from .fused.choose import can_be_fused
-from .fused.function import fused_loss
-from .fused.ordinary import Call, ordinary_loss
-from .plain import plain_loss
-from .problem import Formula, Problem
+from ..similarity import Similarity, as_similarity
+from . import kernel
+from .formula import formula_loss
+from .kernel import kernel_loss
+
+
+class Formula(NamedTuple):
+    """A loss of logits z (M, C), whose largest entry in each row is 0, and a similarity.
+
+    Attributes:
+        of_target: (z, y (M), S) -> loss of each row when class y is true, (M).
+        of_each_class: (z, S) -> loss of each row for every class that could be true, (M, C).
+        name: what the kernel calls the same loss; None for a loss that it does not know.
+    """
+
+    of_target: Callable[[Tensor, Tensor, Similarity], Tensor]
+    of_each_class: Callable[[Tensor, Similarity], Tensor]
+    name: str | None = None
+
+
+class Options(NamedTuple):
+    """What a call says beside logits, target and similarity; `example_weight` is (M)."""
+
+    weight: Tensor | None = None
+    ignore_index: int = -100
+    reduction: str = "mean"
+    label_smoothing: float = 0.0
+    cross_entropy_share: float = 0.0
+    example_weight: Tensor | None = None
+
+    def checked(self, target: Tensor, num_classes: int) -> "Options":
+        """The same if they make sense; a list of weights becomes a tensor."""
+        _checks.choice("reduction", self.reduction, _checks.REDUCTIONS)
+        if self.label_smoothing or self.cross_entropy_share:
+            _checks.share("label_smoothing", self.label_smoothing)
+            _checks.share("cross_entropy_share", self.cross_entropy_share)
+        if target.is_floating_point():
+            _checks.no_ignored_class(self.ignore_index)
+        if self.weight is None:
+            return self
+        return self._replace(weight=_checks.class_weight(self.weight, num_classes))
 
 
 def loss_by_contract(
-    formula: Formula,
-    input: Tensor,
-    target: Tensor,
-    similarity: Any,
-    *,
-    weight: Tensor | None,
-    ignore_index: int,
-    reduction: str,
-    label_smoothing: float,
-    cross_entropy_share: float,
+    formula: Formula, input: Tensor, target: Tensor, similarity: Any, **options: Any
 ) -> Tensor:
     r"""Apply a formula the way `F.cross_entropy` applies its own.
 
@@ -39,76 +67,61 @@ def loss_by_contract(
 
     and one with class probabilities t costs
     :math:`\sum_c w_c \bigl((1 - \epsilon) t_c + \epsilon / C\bigr) \ell(c)`.
+
+    Logits, target, similarity and the keywords are those of :func:`simloss.sim_loss`.
     """
+    return applied(formula, input, target, similarity, Options(**options))
+
+
+def applied(
+    formula: Formula, input: Tensor, target: Tensor, similarity: Any, options: Options
+) -> Tensor:
+    """The loss of a call whose arguments have not been looked at yet."""
     similarity = as_similarity(similarity)
-    if not label_smoothing and not cross_entropy_share and formula.kernel is not None:
-        call = Call(formula, plain_loss, similarity, ignore_index, reduction)
-        loss = ordinary_loss(call, input, target, weight)
-        if loss is not None:
-            return loss
     num_classes = _checks.logits(input)
     _checks.same_class_count(similarity.num_classes, input, num_classes)
     _checks.target_is_index(input, target)
-    problem = checked_problem(
-        formula,
-        input,
-        target,
-        similarity,
-        weight=weight,
-        ignore_index=ignore_index,
-        reduction=reduction,
-        label_smoothing=label_smoothing,
-        cross_entropy_share=cross_entropy_share,
+    options = options.checked(target, num_classes)
+    if is_eager((input,), target, similarity, options) and suits(formula, input, similarity):
+        return kernel_loss(formula, input, target, similarity, options)
+    return formula_loss(formula, input, target, similarity, options)
+
+
+def suits(formula: Formula, input: Tensor, similarity: Similarity) -> bool:
+    """Whether the kernel knows the loss, the structure of S and the kind of logits."""
+    return (
+        kernel.native_kernel()
+        and formula.name is not None
+        and similarity.structure in kernel.STRUCTURES
+        and input.device.type == "cpu"
+        and input.dtype in kernel.DTYPES
     )
-    if formula.kernel is not None and can_be_fused([problem.input], problem.constants):
-        return fused_loss(problem, plain_loss)
-    return plain_loss(problem)
 
 
-def checked_problem(
-    formula: Formula,
-    input: Tensor,
-    target: Tensor,
-    similarity: Any,
-    *,
-    weight: Tensor | None,
-    ignore_index: int,
-    reduction: str,
-    label_smoothing: float,
-    cross_entropy_share: float,
-    example_weight: Tensor | None = None,
-) -> Problem:
-    """The arguments of a call whose shapes go together, if the rest makes sense.
+def is_eager(
+    inputs: tuple[Tensor | None, ...], target: Tensor, similarity: Similarity, options: Options
+) -> bool:
+    """Whether the gradient may be made with the loss: that of the inputs, in a plain backward pass.
 
-    What class indices there are is left to :meth:`Problem.all_count`: not every way needs to ask.
+    Compilers, transforms, forward mode and a gradient to anything else need the formula's graph.
     """
-    similarity = as_similarity(similarity)
-    num_classes = similarity.num_classes
-    _checks.choice("reduction", reduction, _checks.REDUCTIONS)
-    _checks.share("label_smoothing", label_smoothing)
-    _checks.share("cross_entropy_share", cross_entropy_share)
-    if weight is not None:
-        weight = _checks.class_weight(weight, num_classes)
-    if target.is_floating_point():
-        _checks.no_ignored_class(ignore_index)
-        output_dtype = torch.promote_types(input.dtype, target.dtype)
-    else:
-        output_dtype = input.dtype
-    # Half precision is for storing; sums are taken in float32 or wider.
-    dtype = torch.promote_types(output_dtype, torch.float32)
-    if input.device.type != "meta" and torch.is_autocast_enabled(input.device.type):
-        output_dtype = dtype  # as cross entropy does there
-    return Problem(
-        formula,
-        input,
-        target,
-        similarity,
-        weight,
-        ignore_index,
-        reduction,
-        label_smoothing,
-        cross_entropy_share,
-        dtype,
-        output_dtype,
-        example_weight,
-    )
+    if (
+        torch.compiler.is_compiling()
+        or torch._C._are_functorch_transforms_active()
+        or torch.autograd.forward_ad._current_level >= 0
+        or torch.jit.is_tracing()  # type: ignore[attr-defined]
+    ):
+        return False
+    for each in inputs:
+        if each is not None and not _holds_values(each):
+            return False
+    for constant in (target, options.weight, options.example_weight, *similarity.tensors.values()):
+        if constant is not None and constant.requires_grad:
+            return False
+    return True
+
+
+def _holds_values(tensor: Tensor) -> bool:
+    kind = type(tensor)
+    is_plain = kind is Tensor or kind is torch.nn.Parameter
+    return is_plain and tensor.device.type != "meta" and tensor.numel() > 0

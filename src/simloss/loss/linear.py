@@ -7,12 +7,10 @@ from torch import Tensor
 
 from .. import _checks
 from ..similarity import as_similarity
-from .contract import checked_problem
-from .fused.choose import can_be_fused
-from .fused.linear import Linear, fused_linear_loss
+from .contract import Formula, Options, is_eager
+from .formula import formula_loss
 from .module import SimilarityLoss
-from .plain import plain_loss
-from .problem import Formula, Problem
+from .over_chunks import Linear, loss_over_chunks
 from .proper import PROPER_SIM_LOSS
 from .sim import SIM_LOSS
 from .soft_target import SOFT_TARGET_LOSS
@@ -74,19 +72,11 @@ def linear_sim_loss(
         >>> bool(torch.isclose(loss, simloss.sim_loss(linear(features, W), y, S)))
         True
     """
+    options = Options(
+        weight, ignore_index, reduction, label_smoothing, cross_entropy_share, example_weight
+    )
     return _linear_loss(
-        SIM_LOSS,
-        input,
-        linear_weight,
-        target,
-        similarity,
-        linear_bias,
-        example_weight,
-        weight=weight,
-        ignore_index=ignore_index,
-        reduction=reduction,
-        label_smoothing=label_smoothing,
-        cross_entropy_share=cross_entropy_share,
+        SIM_LOSS, Linear(input, linear_weight, linear_bias), target, similarity, options
     )
 
 
@@ -123,19 +113,11 @@ def linear_proper_sim_loss(
         >>> simloss.linear_proper_sim_loss(x, W, y, S)
         tensor(0.4544)
     """
+    options = Options(
+        weight, ignore_index, reduction, label_smoothing, cross_entropy_share, example_weight
+    )
     return _linear_loss(
-        PROPER_SIM_LOSS,
-        input,
-        linear_weight,
-        target,
-        similarity,
-        linear_bias,
-        example_weight,
-        weight=weight,
-        ignore_index=ignore_index,
-        reduction=reduction,
-        label_smoothing=label_smoothing,
-        cross_entropy_share=cross_entropy_share,
+        PROPER_SIM_LOSS, Linear(input, linear_weight, linear_bias), target, similarity, options
     )
 
 
@@ -169,57 +151,35 @@ def linear_soft_target_loss(
         >>> simloss.linear_soft_target_loss(x, W, y, S)
         tensor(1.0986)
     """
+    options = Options(
+        weight, ignore_index, reduction, label_smoothing, cross_entropy_share, example_weight
+    )
     return _linear_loss(
-        SOFT_TARGET_LOSS,
-        input,
-        linear_weight,
-        target,
-        similarity,
-        linear_bias,
-        example_weight,
-        weight=weight,
-        ignore_index=ignore_index,
-        reduction=reduction,
-        label_smoothing=label_smoothing,
-        cross_entropy_share=cross_entropy_share,
+        SOFT_TARGET_LOSS, Linear(input, linear_weight, linear_bias), target, similarity, options
     )
 
 
 def _linear_loss(
-    formula: Formula,
-    input: Tensor,
-    linear_weight: Tensor,
-    target: Tensor,
-    similarity: Any,
-    linear_bias: Tensor | None,
-    example_weight: Tensor | None,
-    **options: Any,
+    formula: Formula, linear: Linear, target: Tensor, similarity: Any, options: Options
 ) -> Tensor:
     similarity = as_similarity(similarity)
     C = similarity.num_classes
-    _checks.linear_shapes(input, linear_weight, linear_bias, C)
-    _checks.linear_target(input, target, C)
-    batch_shape = input.shape[:-1]
-    if example_weight is not None:
-        example_weight = _checks.example_weight(example_weight, input).reshape(-1)
-    input = input.reshape(-1, input.shape[-1])  # (N, D)
+    _checks.linear_shapes(*linear, C)
+    shape = linear.input.shape[:-1]
+    _checks.linear_target(linear.input, target, C)
+    options = options.checked(target, C)
+    if options.example_weight is not None:
+        examples = _checks.example_weight(options.example_weight, linear.input)
+        options = options._replace(example_weight=examples.reshape(-1))
+    linear = linear._replace(input=linear.input.reshape(-1, linear.input.shape[-1]))  # (N, D)
     target = target.reshape(-1, C) if target.is_floating_point() else target.reshape(-1)
-    problem = checked_problem(
-        formula, input, target, similarity, example_weight=example_weight, **options
-    )
-    linear = _as_autocast(Linear(input, linear_weight, linear_bias))
-    problem = problem._replace(input=linear.input)
-    if can_be_fused(linear, problem.constants):
-        loss = fused_linear_loss(problem, linear, _plain)
+    linear = _as_autocast(linear)
+    if is_eager(linear, target, similarity, options):
+        loss = loss_over_chunks(formula, linear, target, similarity, options)
     else:
-        loss = _plain(problem, linear)
-    return loss if loss.ndim == 0 or len(batch_shape) == 1 else loss.reshape(batch_shape)
-
-
-def _plain(problem: Problem, linear: Linear) -> Tensor:
-    """What the loss equals: the logits, then the loss."""
-    logits = torch.nn.functional.linear(*linear)
-    return plain_loss(problem._replace(input=logits))
+        logits = torch.nn.functional.linear(*linear)
+        loss = formula_loss(formula, logits, target, similarity, options)
+    return loss if loss.ndim == 0 or len(shape) == 1 else loss.reshape(shape)
 
 
 def _as_autocast(linear: Linear) -> Linear:

@@ -1,12 +1,24 @@
 """log of S times exp(z), exact at any logits: what every loss here is made of."""
 
+from collections.abc import Callable
+from functools import partial
+
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 from torch.autograd import forward_ad
+from torch.utils.checkpoint import checkpoint
 
 from ..similarity import Similarity
 
 _MINUS_INFINITY = float("-inf")
+# Entries of (M, C, C), or of what sparse rows touch, that may be held at a time.
+_MOST_ENTRIES = 1 << 24
+
+
+def log_total(z: Tensor, *, keepdim: bool = False) -> Tensor:
+    r""":math:`\log \sum_c e^{z_c}` for z whose largest entry in each row is 0, (M) or (M, 1)."""
+    return z.exp().sum(-1, keepdim=keepdim).log()
 
 
 def log_mixture(z: Tensor, y: Tensor, similarity: Similarity) -> Tensor:
@@ -25,10 +37,71 @@ def log_mixtures(z: Tensor, similarity: Similarity) -> Tensor:
 
     Equals ``(z.exp() @ S.T).log()`` where that neither under- nor overflows.
     """
-    classes = torch.arange(similarity.num_classes, device=z.device)
+    C = similarity.num_classes
+    if similarity.structure == "order":
+        mixtures = _of_order(z, similarity.tensors["r"])
+        if similarity.kind == "probability":
+            every = torch.arange(C, device=z.device)
+            mixtures = mixtures - similarity._row_sums(every, z.dtype).log()
+        return mixtures
+    if similarity.structure == "sparse":
+        row = torch.arange(C, device=z.device).repeat_interleave(
+            similarity.tensors["crow"].diff(), output_size=similarity.tensors["column"].numel()
+        )
+        return _in_blocks(lambda z: _of_entries(z, row, similarity), z, len(row))
+    return _in_blocks(lambda z: _of_all_pairs(z, similarity), z, C * C)
+
+
+def _of_order(z: Tensor, r: Tensor) -> Tensor:
+    """Running sums from both sides at once, by doubling: after k rounds over 2^k classes."""
+    log_r = r.to(_wide(z)).log().to(z.dtype)
+    low = torch.finfo(z.dtype).min / 8  # -inf less -inf would have no gradient
+    x = z.clamp(min=low)
+    sums, step = torch.stack((x, x.flip(-1))), 1  # (2, M, C)
+    while step < z.shape[-1]:
+        sums = _log_add(sums, F.pad(sums, (step, -step), value=low) + step * log_r)
+        step *= 2
+    left, right = sums.unbind()
+    mixtures = _log_add(left, F.pad(right, (1, -1), value=low).flip(-1) + log_r)
+    return torch.where(mixtures.detach() < low / 2, z, mixtures)  # all of it impossible
+
+
+def _log_add(a: Tensor, b: Tensor) -> Tensor:
+    """log(e^a + e^b), which `torch.logaddexp` cannot be differentiated as twice far from 0."""
+    high = torch.maximum(a.detach(), b.detach())
+    return ((a - high).exp() + (b - high).exp()).log() + high
+
+
+def _of_entries(z: Tensor, row: Tensor, similarity: Similarity) -> Tensor:
+    """By the entries of sparse rows, of which `row` says whose each is."""
+    value = similarity.tensors["value"]
+    log_value = value.to(torch.promote_types(value.dtype, z.dtype)).log().to(z.dtype)
+    x = z[..., similarity.tensors["column"]] + log_value  # (m, nnz)
+    every = row.expand(x.shape)
+    high = torch.full_like(z, _MINUS_INFINITY).scatter_reduce(-1, every, x.detach(), "amax")
+    dead = high == _MINUS_INFINITY
+    high = torch.where(dead, 0.0, high)
+    sums = torch.zeros_like(z).index_add(-1, row, (x - high[..., row]).exp())
+    return torch.where(dead, z, torch.where(dead, 1.0, sums).log() + high)
+
+
+def _of_all_pairs(z: Tensor, similarity: Similarity) -> Tensor:
     if _is_learned(similarity):
         return _learned_log_mixture(z.unsqueeze(1), z, similarity.to_dense(z.dtype))
-    return _log_sum_exp(z.unsqueeze(1) + similarity.log_rows(classes, z.dtype), z)
+    every = torch.arange(similarity.num_classes, device=z.device)
+    return _log_sum_exp(z.unsqueeze(1) + similarity.log_rows(every, z.dtype), z)
+
+
+def _in_blocks(function: Callable[[Tensor], Tensor], z: Tensor, entries: int) -> Tensor:
+    """`function` of z (M, C), of few rows at a time where all would be too much to hold.
+
+    The backward pass computes a block again. Transforms and compilers see the whole.
+    """
+    is_traced = torch.compiler.is_compiling() or torch._C._are_functorch_transforms_active()
+    if is_traced or z.shape[0] * entries <= _MOST_ENTRIES:
+        return function(z)
+    again = partial(checkpoint, function, use_reentrant=False, preserve_rng_state=False)
+    return torch.cat([again(block) for block in z.split(max(1, _MOST_ENTRIES // entries))])
 
 
 def _log_sum_exp(x: Tensor, own: Tensor) -> Tensor:
@@ -36,8 +109,15 @@ def _log_sum_exp(x: Tensor, own: Tensor) -> Tensor:
 
     There the class itself has the logit -inf, and the gradient is cross entropy's, not NaN.
     """
-    dead = x.detach().amax(-1) == _MINUS_INFINITY
-    return torch.where(dead, own, torch.where(dead.unsqueeze(-1), 0.0, x).logsumexp(-1))
+    high = x.detach().amax(-1)
+    dead = high == _MINUS_INFINITY
+    high = torch.where(dead, 0.0, high)
+    sums = (x - high.unsqueeze(-1)).exp().sum(-1)
+    return torch.where(dead, own, torch.where(dead, 1.0, sums).log() + high)
+
+
+def _wide(z: Tensor) -> torch.dtype:
+    return torch.float32 if z.device.type == "mps" else torch.float64
 
 
 def _is_learned(similarity: Similarity) -> bool:

@@ -11,6 +11,8 @@ from ..similarity import Similarity, matrix
 from ..similarity.matrix import DenseSimilarity
 from ..similarity.order import OrderSimilarity
 from ..similarity.sparse import SparseSimilarity
+from .contract import Formula, Options, suits
+from .kernel import loss_and_gradient
 
 # Up to here a computed similarity is stored: 64 MB, and a row is a look-up.
 _STORED_UP_TO = 4096
@@ -26,6 +28,8 @@ class SimilarityLoss(nn.CrossEntropyLoss):
     """
 
     function: ClassVar[Callable[..., Tensor]]
+    formula: ClassVar[Formula | None] = None  # where the kernel may know the loss
+    _known: Similarity | None  # the similarity as it was last asked for
     _version = 2  # tells its own checkpoints from those of plain cross entropy
 
     def __init__(
@@ -56,9 +60,17 @@ class SimilarityLoss(nn.CrossEntropyLoss):
     def similarity(self) -> Similarity:
         """The similarity as it is now."""
         tensors = {name: getattr(self, _attribute(name)) for name in self._tensor_names}
-        return self._structure(
+        known = self._known
+        if known is not None:  # the same, with what it remembers of itself
+            for name, value in tensors.items():
+                if known.tensors[name] is not value:
+                    break
+            else:
+                return known
+        self._known = self._structure(
             self._num_classes, tensors, names=self._names, kind=self._kind, **self._options
         )
+        return self._known
 
     def set_similarity(self, similarity: Any) -> Self:
         """Change the similarity while training, say r from 0.9 down to 0 over the epochs.
@@ -92,7 +104,7 @@ class SimilarityLoss(nn.CrossEntropyLoss):
                     if not torch.equal(old.tensors[name], value):
                         old.tensors[name].copy_(value)
                         self._changed.add(name)
-            self._names = new.names
+            self._names, self._known = new.names, None
         else:
             self._hold(new)
             self._changed = set(new.tensors)
@@ -109,6 +121,30 @@ class SimilarityLoss(nn.CrossEntropyLoss):
             label_smoothing=self.label_smoothing,
             cross_entropy_share=self.cross_entropy_share,
         )
+
+    def value_and_gradient(self, input: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
+        """The loss and its gradient by logits on the CPU, (N, C), written over them where it can.
+
+        For programs that do without autograd, such as many small nets trained as one.
+        """
+        similarity = self.similarity
+        if self.formula is not None and suits(self.formula, input, similarity):
+            options = Options(
+                self.weight,
+                self.ignore_index,
+                self.reduction,
+                self.label_smoothing,
+                self.cross_entropy_share,
+            )
+            value, gradient = loss_and_gradient(
+                self.formula, input, target, similarity, options, wants_gradient=True, over=True
+            )
+            assert gradient is not None
+            return value, gradient
+        leaf = input.detach().requires_grad_()
+        with torch.enable_grad():
+            value = self(leaf, target)
+            return value.detach(), torch.autograd.grad(value, leaf)[0]
 
     def extra_repr(self) -> str:
         options = [repr(self.similarity)]
@@ -127,6 +163,7 @@ class SimilarityLoss(nn.CrossEntropyLoss):
         """Keep the structure as plain attributes and its tensors as buffers."""
         for name in getattr(self, "_tensor_names", ()):
             delattr(self, _attribute(name))
+        self._known = None
         self._structure = type(similarity)
         self._num_classes = similarity.num_classes
         self._names, self._kind = similarity.names, similarity.kind

@@ -6,33 +6,31 @@ import torch
 from torch import Tensor
 
 from ..similarity import Similarity
-from .contract import loss_by_contract
-from .fused.proper import PROPER_KERNEL
-from .mixture import log_mixtures
+from .contract import Formula, Options, applied
+from .mixture import log_mixtures, log_total
 from .module import SimilarityLoss
-from .problem import Formula
 
 
 def _of_target(z: Tensor, y: Tensor, similarity: Similarity) -> Tensor:
     mixtures = log_mixtures(z, similarity)  # (M, C)
     expected = (similarity.columns(y, z.dtype) * _ratio(z, mixtures)).sum(-1)  # (M)
     own = mixtures.gather(-1, y.unsqueeze(-1)).squeeze(-1)
-    return z.logsumexp(-1) - own + 1 - expected
+    return log_total(z) - own + 1 - expected
 
 
 def _of_each_class(z: Tensor, similarity: Similarity) -> Tensor:
     mixtures = log_mixtures(z, similarity)  # (M, C)
     expected = _ratio(z, mixtures) @ similarity.to_dense(z.dtype)  # (M, C)
-    return z.logsumexp(-1, keepdim=True) - mixtures + 1 - expected
+    return log_total(z, keepdim=True) - mixtures + 1 - expected
 
 
 def _ratio(z: Tensor, mixtures: Tensor) -> Tensor:
     """p_i / a_i, (M, C). S_ii = 1 makes a_i >= p_i, so it is at most 1; a class at -inf has 0."""
     impossible = z.detach() == float("-inf")
-    return torch.where(impossible, 0.0, torch.where(impossible, 0.0, z - mixtures).exp())
+    return torch.where(impossible, float("-inf"), z - mixtures).exp()
 
 
-PROPER_SIM_LOSS = Formula(_of_target, _of_each_class, PROPER_KERNEL)
+PROPER_SIM_LOSS = Formula(_of_target, _of_each_class, "proper")
 
 
 def proper_sim_loss(
@@ -55,10 +53,11 @@ def proper_sim_loss(
 
     It is 0 at a certain, right answer and plain cross entropy when S is the identity. It is the
     gradient of :math:`F(p) = \sum_i p_i \log (S p)_i` made into a loss, and therefore proper where
-    F is convex on the simplex. That has been found, by sampling and not by proof, wherever S is
-    positive definite and :math:`-\log S` obeys the triangle inequality, as for
-    :func:`~simloss.similarity.order` and for :func:`~simloss.similarity.embedding` with the angle
-    kernel; a clipped cosine in general fails it. A `cross_entropy_share` leaves it proper, as a sum
+    F is convex on the simplex. That is a theorem for :func:`~simloss.similarity.order`,
+    :func:`~simloss.similarity.values` and :func:`~simloss.similarity.tree` by height; for any other
+    S, ``S.diagnose()`` proves it, refutes it by an example, or says that it is unknown. The angle
+    kernel of :func:`~simloss.similarity.embedding` mostly passes, a clipped cosine mostly fails.
+    A `cross_entropy_share` leaves it proper, as a sum
     of proper losses is; at r = .95 of an order, .1 is the share to start with.
 
     It needs S p for all classes, so an example costs O(C^2) with a stored S.
@@ -84,17 +83,8 @@ def proper_sim_loss(
         Ecology 2012. J. Gallego-Posada et al., GAIT: A Geometric Approach to Information Theory,
         AISTATS 2020.
     """
-    return loss_by_contract(
-        PROPER_SIM_LOSS,
-        input,
-        target,
-        similarity,
-        weight=weight,
-        ignore_index=ignore_index,
-        reduction=reduction,
-        label_smoothing=label_smoothing,
-        cross_entropy_share=cross_entropy_share,
-    )
+    options = Options(weight, ignore_index, reduction, label_smoothing, cross_entropy_share)
+    return applied(PROPER_SIM_LOSS, input, target, similarity, options)
 
 
 class ProperSimLoss(SimilarityLoss):
@@ -107,3 +97,4 @@ class ProperSimLoss(SimilarityLoss):
     """
 
     function = staticmethod(proper_sim_loss)
+    formula = PROPER_SIM_LOSS

@@ -5,22 +5,20 @@ from typing import Any
 from torch import Tensor
 
 from ..similarity import Similarity
-from .contract import loss_by_contract
-from .fused.sim import SIM_KERNEL
-from .mixture import log_mixture, log_mixtures
+from .contract import Formula, Options, applied
+from .mixture import log_mixture, log_mixtures, log_total
 from .module import SimilarityLoss
-from .problem import Formula
 
 
 def _of_target(z: Tensor, y: Tensor, similarity: Similarity) -> Tensor:
-    return z.logsumexp(-1) - log_mixture(z, y, similarity)
+    return log_total(z) - log_mixture(z, y, similarity)
 
 
 def _of_each_class(z: Tensor, similarity: Similarity) -> Tensor:
-    return z.logsumexp(-1, keepdim=True) - log_mixtures(z, similarity)
+    return log_total(z, keepdim=True) - log_mixtures(z, similarity)
 
 
-SIM_LOSS = Formula(_of_target, _of_each_class, SIM_KERNEL)
+SIM_LOSS = Formula(_of_target, _of_each_class, "sim")
 
 
 def sim_loss(
@@ -82,17 +80,8 @@ def sim_loss(
     Reference:
         K. Kobs et al., SimLoss: Class Similarities in Cross Entropy, ISMIS 2020.
     """
-    return loss_by_contract(
-        SIM_LOSS,
-        input,
-        target,
-        similarity,
-        weight=weight,
-        ignore_index=ignore_index,
-        reduction=reduction,
-        label_smoothing=label_smoothing,
-        cross_entropy_share=cross_entropy_share,
-    )
+    options = Options(weight, ignore_index, reduction, label_smoothing, cross_entropy_share)
+    return applied(SIM_LOSS, input, target, similarity, options)
 
 
 class SimLoss(SimilarityLoss):
@@ -108,3 +97,4 @@ class SimLoss(SimilarityLoss):
     """
 
     function = staticmethod(sim_loss)
+    formula = SIM_LOSS

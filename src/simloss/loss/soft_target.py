@@ -6,10 +6,9 @@ import torch
 from torch import Tensor
 
 from ..similarity import Similarity
-from .contract import loss_by_contract
-from .fused.soft_target import SOFT_TARGET_KERNEL
+from .contract import Formula, Options, applied
+from .mixture import log_total
 from .module import SimilarityLoss
-from .problem import Formula
 
 _MINUS_INFINITY = float("-inf")
 
@@ -18,7 +17,7 @@ def _of_target(z: Tensor, y: Tensor, similarity: Similarity) -> Tensor:
     t = _distributions(similarity.rows(y, z.dtype))  # (M, C)
     # A class that is impossible and not wanted costs nothing: here 0 times -inf is 0.
     wanted = torch.where((z == _MINUS_INFINITY) & (t == 0), 0.0, z)
-    return z.logsumexp(-1) - (t * wanted).sum(-1)
+    return log_total(z) - (t * wanted).sum(-1)
 
 
 def _of_each_class(z: Tensor, similarity: Similarity) -> Tensor:
@@ -26,14 +25,14 @@ def _of_each_class(z: Tensor, similarity: Similarity) -> Tensor:
     impossible = z == _MINUS_INFINITY
     mean = torch.where(impossible, 0.0, z) @ t.T  # (M, C)
     mean = torch.where(impossible.to(z.dtype) @ t.T > 0, _MINUS_INFINITY, mean)
-    return z.logsumexp(-1, keepdim=True) - mean
+    return log_total(z, keepdim=True) - mean
 
 
 def _distributions(rows: Tensor) -> Tensor:
     return rows / rows.sum(-1, keepdim=True)
 
 
-SOFT_TARGET_LOSS = Formula(_of_target, _of_each_class, SOFT_TARGET_KERNEL)
+SOFT_TARGET_LOSS = Formula(_of_target, _of_each_class, "soft-target")
 
 
 def soft_target_loss(
@@ -78,17 +77,8 @@ def soft_target_loss(
         R. Diaz and A. Marathe, Soft Labels for Ordinal Regression, CVPR 2019. B.-B. Gao et al.,
         Deep Label Distribution Learning With Label Ambiguity, 2017.
     """
-    return loss_by_contract(
-        SOFT_TARGET_LOSS,
-        input,
-        target,
-        similarity,
-        weight=weight,
-        ignore_index=ignore_index,
-        reduction=reduction,
-        label_smoothing=label_smoothing,
-        cross_entropy_share=cross_entropy_share,
-    )
+    options = Options(weight, ignore_index, reduction, label_smoothing, cross_entropy_share)
+    return applied(SOFT_TARGET_LOSS, input, target, similarity, options)
 
 
 class SoftTargetLoss(SimilarityLoss):
@@ -101,3 +91,4 @@ class SoftTargetLoss(SimilarityLoss):
     """
 
     function = staticmethod(soft_target_loss)
+    formula = SOFT_TARGET_LOSS

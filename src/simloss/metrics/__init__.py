@@ -2,6 +2,8 @@
 
 from .correct import accuracy, balanced_accuracy, top_k_accuracy
 from .costs import mean_cost, mean_similarity
+from .curves import Curve, abstention_curve, node_curve
+from .nodes import hierarchical_f1, node_accuracy, wu_palmer
 from .ordinal import (
     kendall_tau,
     macro_mae,
@@ -19,9 +21,11 @@ from .uncertainty import Reliability, brier, calibration_error, nll, reliability
 
 __all__ = [
     "METRICS",
+    "Curve",
     "Metric",
     "Reliability",
     "Scorer",
+    "abstention_curve",
     "accuracy",
     "balanced_accuracy",
     "brier",
@@ -30,6 +34,7 @@ __all__ = [
     "evaluate",
     "failed_superclass_accuracy",
     "find",
+    "hierarchical_f1",
     "kendall_tau",
     "macro_mae",
     "mae",
@@ -38,6 +43,8 @@ __all__ = [
     "mean_similarity",
     "mse",
     "nll",
+    "node_accuracy",
+    "node_curve",
     "quadratic_kappa",
     "ranked_probability_score",
     "reliability",
@@ -46,4 +53,5 @@ __all__ = [
     "superclass_accuracy",
     "top_k_accuracy",
     "within_k_accuracy",
+    "wu_palmer",
 ]

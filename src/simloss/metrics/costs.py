@@ -7,6 +7,7 @@ from torch import Tensor
 
 from .. import _checks
 from ..decision.costs import WORDS, wide
+from ..decision.example_costs import ExampleCosts, example_costs, is_function
 from ..similarity import Similarity, Tree, as_similarity
 from .registry import answers_and_truth, metric, total_and_count
 from .tree import common_heights
@@ -27,8 +28,8 @@ def _similarities(answers: Tensor, truth: Tensor, similarity: Similarity) -> Ten
     return torch.cat(pieces).detach()
 
 
-def _costs(answers: Tensor, truth: Tensor, cost: Any) -> Tensor:
-    """The cost of each answer, (M)."""
+def charged(answers: Tensor, truth: Tensor, cost: Any, shape: tuple[int, ...]) -> Tensor:
+    """The cost of each answer, (M); the examples were given in this shape."""
     if isinstance(cost, str):
         name = WORDS[_checks.choice("cost", cost, tuple(WORDS))]
         if name == "zero-one":
@@ -40,6 +41,13 @@ def _costs(answers: Tensor, truth: Tensor, cost: Any) -> Tensor:
     if isinstance(cost, Similarity):
         _checks.of_kind_similarity("cost", cost.kind)
         return 1 - _similarities(answers, truth, cost)
+    if is_function(cost):
+        return _of_examples(answers, truth, ExampleCosts(cost, None, _CHUNK_ENTRIES >> 12))
+    if not hasattr(cost, "shape"):
+        cost = _checks.float_tensor("cost", cost)
+    of_each = example_costs(cost, shape, cost.shape[-1]) if len(cost.shape) else None
+    if of_each is not None:
+        return _of_examples(answers, truth, of_each)
     matrix = _checks.float_tensor("cost", cost).detach().to(answers.device)
     _checks.square("cost", matrix)
     _checks.labels_of_both_sides("cost", cost)
@@ -48,6 +56,19 @@ def _costs(answers: Tensor, truth: Tensor, cost: Any) -> Tensor:
     for name, indices in (("answers", answers), ("truth", truth)):
         _checks.class_indices(name, indices, len(matrix))
     return matrix[truth, answers]
+
+
+def _of_examples(answers: Tensor, truth: Tensor, costs: ExampleCosts) -> Tensor:
+    """The cost of each answer, (M), by the costs of its own example."""
+    found = []
+    for some in torch.arange(len(answers)).split(max(1, _CHUNK_ENTRIES // costs.entries)):
+        own = costs.values(some).to(answers.device)
+        a, y = answers[some], truth[some]
+        for name, indices in (("answers", a), ("truth", y)):
+            _checks.class_indices(name, indices, own.shape[-1])
+        at = torch.arange(len(some), device=own.device)
+        found.append(own[at, a] * (a != y) if own.ndim == 2 else own[at, y, a])
+    return torch.cat(found)
 
 
 @metric(
@@ -63,7 +84,8 @@ def mean_cost(answers: Any, truth: Any, cost: Any) -> Tensor:
         answers: class indices, any shape.
         truth: class indices of the same shape.
         cost: everything :func:`simloss.decide` takes: a (C, C) array, row = true class, a
-            :class:`simloss.Similarity` (1 - S), a :class:`simloss.Tree`, or a name.
+            :class:`simloss.Similarity` (1 - S), a :class:`simloss.Tree`, a name, or the costs of
+            each example.
 
     Example:
         >>> from simloss import metrics
@@ -71,7 +93,8 @@ def mean_cost(answers: Any, truth: Any, cost: Any) -> Tensor:
         3.66...
     """
     a, y = answers_and_truth(answers, truth)
-    return total_and_count(_costs(a, y, cost))
+    shape = tuple(_checks.index_tensor("answers", answers).shape)
+    return total_and_count(charged(a, y, cost, shape))
 
 
 @metric(

@@ -1,6 +1,10 @@
-"""Classes in a tree: how far up one must go until answer and truth meet."""
+"""Classes in a tree: how far up one must go until answer and truth meet.
 
-from collections.abc import Sequence
+Answers and truths are classes or, of a :class:`simloss.Tree`, any nodes: an answer that stops at
+the parent (:func:`simloss.decide_node`), a truth that is known to be "some bird". What is not known
+cannot be wrong: an answer below the truth counts as right.
+"""
+
 from typing import Any
 
 import torch
@@ -8,62 +12,71 @@ from torch import Tensor
 
 from .. import _checks
 from ..similarity import Tree
+from ..similarity.ancestors import at_level, common_ancestors
 from .registry import answers_and_truth, metric, total_and_count
 
 # What a number about the errors alone cannot be read without.
 _BESIDE_ERRORS = ("accuracy", "mean_height")
 
 
-def _superclasses(tree: Any, level: int) -> Tensor:
-    """The superclass of each class as a number, (C)."""
+def as_tree(tree: Any) -> Tree:
+    """A tree as it is, or that of the superclass of each class, by name or number."""
     if isinstance(tree, Tree):
-        return tree.superclass(level)
-    if level != 1:
-        raise ValueError(
-            f"`level` must be 1 for a list of superclasses, which has no other, "
-            f"but got {level!r}; a simloss.Tree has more."
-        )
-    names = _names(tree)
-    numbers = {name: i for i, name in enumerate(dict.fromkeys(names))}
-    return torch.tensor([numbers[name] for name in names])
-
-
-def _names(superclasses: Any) -> list[Any]:
-    if isinstance(superclasses, Tensor):
-        superclasses = superclasses.tolist()
-    if isinstance(superclasses, str) or not hasattr(superclasses, "__len__"):
+        return tree
+    if isinstance(tree, Tensor):
+        tree = tree.tolist()
+    if isinstance(tree, str) or not hasattr(tree, "__len__"):
         raise TypeError(
             f"`tree` must be a simloss.Tree or the superclass of each class, "
-            f"but got {type(superclasses).__name__}."
+            f"but got {type(tree).__name__}."
         )
-    names = list(superclasses)
+    names = list(tree)
     for name in names:
         if hasattr(name, "__len__") and not isinstance(name, (str, bytes)):
             raise TypeError(
                 f"`tree` must be the superclass of each class, (C), one name or number each, "
                 f"but got {name!r} for one; a deeper tree is a simloss.Tree."
             )
-    return names
+    return Tree.from_superclasses([str(i) for i in range(len(names))], [str(n) for n in names])
 
 
-def common_heights(answers: Tensor, truth: Tensor, tree: Tree | Sequence[Any]) -> Tensor:
-    """The height of the lowest common ancestor of each answer and its truth, (M).
+def nodes_and_truth(answers: Any, truth: Any, tree: Any) -> tuple[Tensor, Tensor, Tree]:
+    """Both as flat nodes on one device, (M); without a :class:`simloss.Tree`, classes only."""
+    known = as_tree(tree)
+    count = len(known.parents) if isinstance(tree, Tree) else known.num_classes
+    return *answers_and_truth(answers, truth, count), known
 
-    Equal to ``tree.cost()[truth, answers]`` without the (C, C) matrix: level by level from the
-    root down, as long as the two still agree.
+
+def judged_and_truth(answers: Any, truth: Any, tree: Any) -> tuple[Tensor, Tensor, Tree]:
+    """The same, the answers no more specific than what is known.
+
+    Where the truth is an inner node, an answer below it cannot be told from it: it is taken for it.
     """
-    if not isinstance(tree, Tree):
-        names = [str(name) for name in _names(tree)]
-        tree = Tree.from_superclasses([str(i) for i in range(len(names))], names)
-    for name, indices in (("answers", answers), ("truth", truth)):
-        _checks.class_indices(name, indices, tree.num_classes)
-    height_of = torch.tensor(tree.heights, device=answers.device)  # (V)
-    heights = torch.full_like(answers, tree.heights[tree.root])
-    for level in range(1, tree.heights[tree.root] + 1):
-        ancestors = tree.superclass(level).to(answers.device)  # (C)
-        above = ancestors[truth]
-        heights = torch.where(ancestors[answers] == above, height_of[above], heights)
-    return torch.where(answers == truth, 0, heights)
+    a, y, known = nodes_and_truth(answers, truth, tree)
+    return torch.where(common_ancestors(known, a, y) == y, y, a), y, known
+
+
+def common_heights(answers: Tensor, truth: Tensor, tree: Any) -> Tensor:
+    """How far above the truth it meets each answer, (M).
+
+    For classes equal to ``tree.cost()[truth, answers]``, without the (C, C) matrix.
+    """
+    a, y, known = judged_and_truth(answers, truth, tree)
+    heights = torch.tensor(known.heights, device=a.device)  # (V)
+    return heights[common_ancestors(known, a, y)] - heights[y]
+
+
+def _same_superclass(answers: Any, truth: Any, tree: Any, level: int) -> tuple[Tensor, Tensor]:
+    """Whether each answer is in the superclass of the truth, and whether it is wrong, (M) each."""
+    if level != 1 and not isinstance(tree, Tree):
+        raise ValueError(
+            f"`level` must be 1 for a list of superclasses, which has no other, "
+            f"but got {level!r}; a simloss.Tree has more."
+        )
+    a, y, known = judged_and_truth(answers, truth, tree)
+    _checks.index("level", level, known.heights[known.root] + 1)
+    above = at_level(known, level).to(a.device)  # (V)
+    return above[a] == above[y], a != y
 
 
 @metric(
@@ -79,8 +92,8 @@ def superclass_accuracy(answers: Any, truth: Any, tree: Any, *, level: int = 1) 
     The paper's SA. Never below accuracy.
 
     Args:
-        answers: class indices, any shape.
-        truth: class indices of the same shape.
+        answers: classes or nodes, any shape.
+        truth: classes or nodes of the same shape.
         tree: a :class:`simloss.Tree`, or the superclass of each class, (C), by name or number.
         level: which ancestors of a :class:`simloss.Tree` are the superclasses, in steps below the
             root.
@@ -91,10 +104,8 @@ def superclass_accuracy(answers: Any, truth: Any, tree: Any, *, level: int = 1) 
         >>> metrics.superclass_accuracy([0, 1, 1], [0, 0, 2], superclasses)
         0.66...
     """
-    above = _superclasses(tree, level)
-    a, y = answers_and_truth(answers, truth, len(above))
-    above = above.to(a.device)
-    return total_and_count(above[a] == above[y])
+    is_same, _ = _same_superclass(answers, truth, tree, level)
+    return total_and_count(is_same)
 
 
 def _of_errors(sums: Tensor, without_errors: float) -> Tensor:
@@ -135,10 +146,8 @@ def failed_superclass_accuracy(answers: Any, truth: Any, tree: Any, *, level: in
         >>> metrics.failed_superclass_accuracy([0, 1, 1], [0, 0, 2], superclasses)
         0.5
     """
-    above = _superclasses(tree, level)
-    a, y = answers_and_truth(answers, truth, len(above))
-    above = above.to(a.device)
-    return total_and_count((above[a] == above[y])[a != y])
+    is_same, is_wrong = _same_superclass(answers, truth, tree, level)
+    return total_and_count(is_same[is_wrong])
 
 
 @metric(
@@ -153,11 +162,12 @@ def mean_height(answers: Any, truth: Any, tree: Any) -> Tensor:
     .. math:: \frac1N \sum_n h(\mathrm{lca}(a_n, y_n))
 
     h is the height of a node, 0 for a class: a right answer counts 0, a wrong one in the right
-    lowest group 1, and so on.
+    lowest group 1, and so on. Where the truth is an inner node, :math:`h(y_n)` is subtracted, and
+    an answer below it counts 0.
 
     Args:
-        answers: class indices, any shape.
-        truth: class indices of the same shape.
+        answers: classes or nodes, any shape.
+        truth: classes or nodes of the same shape.
         tree: a :class:`simloss.Tree`, or the superclass of each class, (C), by name or number.
 
     Example:
@@ -165,8 +175,7 @@ def mean_height(answers: Any, truth: Any, tree: Any) -> Tensor:
         >>> metrics.mean_height([0, 1, 1], [0, 0, 2], ["flower", "flower", "fish"])
         1.0
     """
-    a, y = answers_and_truth(answers, truth)
-    return total_and_count(common_heights(a, y, tree))
+    return total_and_count(common_heights(answers, truth, tree))
 
 
 @metric(
@@ -192,5 +201,5 @@ def severity(answers: Any, truth: Any, tree: Any) -> Tensor:
         >>> metrics.severity([0, 1, 1], [0, 0, 2], ["flower", "flower", "fish"])
         1.5
     """
-    a, y = answers_and_truth(answers, truth)
-    return total_and_count(common_heights(a, y, tree)[a != y])
+    heights = common_heights(answers, truth, tree)
+    return total_and_count(heights[heights > 0])

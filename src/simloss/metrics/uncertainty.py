@@ -141,7 +141,11 @@ def reliability(probabilities: Any, truth: Any, *, bins: int = BINS) -> Reliabil
         >>> metrics.reliability([[0.75, 0.25]] * 4, [0, 0, 1, 1])
         Reliability(confidence=[0.75], accuracy=[0.5], count=[4])
     """
-    sums = _bin_sums(probabilities, truth, bins)
+    return reliability_of(_bin_sums(probabilities, truth, bins))
+
+
+def reliability_of(sums: Tensor) -> Reliability:
+    """The same of the sums of :func:`calibration_error`, (3, bins)."""
     counts, confidence, right = sums[:, sums[0] > 0]
     return Reliability(
         (confidence / counts).tolist(), (right / counts).tolist(), counts.long().tolist()

@@ -1,7 +1,7 @@
 """Records made into a verdict, tables, figures and one page. Reads run folders, never a model."""
 
-from .markdown import markdown
-from .verdict import Recommendation, Verdict, verdict
+from .judge.verdict import Recommendation, Verdict, verdict
+from .tables.markdown import markdown
 from .write import report
 
 __all__ = ["Recommendation", "Verdict", "markdown", "report", "verdict"]

@@ -1,7 +1,7 @@
 """The paper's test results, to stand beside ours: means of ten runs, answered by argmax."""
 
-from ..experiment.config import Config
-from .results import Row
+from ..experiment.plan.config import Config
+from .judge.results import Row
 
 # source -> (net, similarity, {parameter: test values}); the first parameter is cross entropy.
 _AGES = ("accuracy", "mae", "mse")

@@ -3,13 +3,15 @@
 import re
 from pathlib import Path
 
-from ..experiment.store import RunFolder, RunFolderError, write_whole
-from .markdown import escaped
+from .._disk import bytes_of
+from ..experiment.grid.store import RunFolder, RunFolderError, write_whole
+from .judge.run import Run
+from .judge.wording import listed
 from .results_table import results_table
-from .run import Run
 from .starting_values import starting_values
-from .words import listed
+from .tables.markdown import escaped
 
+_MOST_BYTES = 2**28
 _REGION = re.compile(
     r"(?P<open><!-- (?P<what>results|every result|starting values): (?P<folders>[^\n]*?) -->\n)"
     r".*?(?P<close><!-- end -->)",
@@ -26,7 +28,7 @@ def refresh(page: Path) -> list[str]:
     Between ``<!-- starting values: FOLDERS -->`` and the end comes what value of the parameter to
     start with, from the records of several.
     """
-    text = page.read_text(encoding="utf-8")
+    text = bytes_of(page, _MOST_BYTES, follow_links=True).decode("utf-8")
     write_whole(page, refreshed(text, page.parent).encode())
     return [match["folders"] for match in _REGION.finditer(text)]
 

@@ -4,11 +4,11 @@ import math
 
 from .. import metrics
 from ..metrics import Metric
-from .findings import Finding
-from .markdown import escaped
+from .judge.findings import Finding
+from .judge.results import Results, Row, spread
+from .judge.verdict import Verdict
 from .paper import in_the_paper, is_in_the_paper
-from .results import Results, Row, spread
-from .verdict import Verdict
+from .tables.markdown import escaped
 
 Chosen = dict[str, Finding]  # rule -> the family's treatment under it
 

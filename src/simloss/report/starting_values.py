@@ -4,10 +4,10 @@ import json
 from collections.abc import Sequence
 from statistics import median
 
-from .markdown import escaped
-from .results import Row
-from .run import Run
+from .judge.results import Row
+from .judge.run import Run
 from .start_rules import RULES, Case, left_out
+from .tables.markdown import escaped
 
 _FAMILIES = ("SimLoss", "proper SimLoss", "soft targets")
 _FEWEST_GROUPS = 3

@@ -2,12 +2,12 @@
 
 from pathlib import Path
 
-from ..experiment.store import RunFolderError, write_whole
-from .latex import latex_of
-from .long_form import csv_of
-from .markdown import markdown_of
-from .page import page
-from .run import Run
+from ..experiment.grid.store import RunFolderError, write_whole
+from .judge.run import Run
+from .page.page import page
+from .tables.csv_table import csv_of
+from .tables.latex import latex_of
+from .tables.markdown import markdown_of
 
 
 def report(folder: Path, out: Path | None = None) -> Path:

@@ -2,6 +2,7 @@
 
 from .base import Similarity
 from .circular import circular
+from .class_graph import ClassGraph, class_graph
 from .combine import blended, bounded, multiplied, restricted, sharpened, symmetrized
 from .confusion import confusion, disagreement
 from .cost import cost
@@ -13,6 +14,7 @@ from .geo import geo
 from .graph import graph
 from .grid import grid
 from .matrix import as_similarity, matrix
+from .nodes import with_nodes
 from .order import identity, order
 from .sketch import sketch
 from .sparse import sparse
@@ -25,6 +27,7 @@ from .wordnet import senses, wordnet
 from .words import words
 
 __all__ = [
+    "ClassGraph",
     "Diagnosis",
     "Similarity",
     "Tree",
@@ -32,6 +35,7 @@ __all__ = [
     "blended",
     "bounded",
     "circular",
+    "class_graph",
     "confusion",
     "cost",
     "diagnose",
@@ -56,6 +60,7 @@ __all__ = [
     "tokens",
     "tree",
     "values",
+    "with_nodes",
     "wordnet",
     "words",
 ]

@@ -4,12 +4,16 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from .embedding import EmbeddingSimilarity
+from .taxonomy import TreeSimilarity
 
 if TYPE_CHECKING:
+    from torch import Tensor
+
     from .diagnosis import Diagnosis
 
 _LISTED = 8
 _NOTES = 5
+_LARGEST = 6
 # The paper's CIFAR-100 words without a lower bound, 4 of 100, learned nothing.
 _FEW = 1.5
 _FEW_SHARE = 0.05
@@ -59,39 +63,43 @@ def _about_use(found: "Diagnosis") -> Iterator[str]:
 
 
 def _about_properness(found: "Diagnosis") -> str:
-    verdict = (
-        "ProperSimLoss is not proper with this S (a posterior that is not its own best answer was "
-        "found)"
-        if found.proper is False
-        else "Whether ProperSimLoss is proper with this S is not known"
+    if found.proper is None:
+        return (
+            f"Whether ProperSimLoss is proper with this S is unknown: {found.proper_reason}. "
+            f"{_remedy(found)}"
+        )
+    assert found.improper_at is not None
+    assert found.better_answer is not None
+    assert found.expected_losses is not None
+    itself, other = found.expected_losses
+    return (
+        f"ProperSimLoss is not proper with this S: where the truth is "
+        f"{_probabilities(found, found.improper_at)}, it expects a loss of {itself:.8f} for that "
+        f"answer, but {other:.8f} for {_probabilities(found, found.better_answer)}; "
+        f"{found.proper_reason}. {_remedy(found)}"
     )
-    return f"{verdict}, {_why(found)}. {_remedy(found)}"
 
 
-def _why(found: "Diagnosis") -> str:
-    reasons = []
-    if not found.symmetric:
-        reasons.append("S is not symmetric")
-    if not found.positive_definite:
-        reasons.append("S is not positive definite")
-    if found.worst_triangle is not None:
-        i, j, k = (repr(found.name(each)) for each in found.worst_triangle)
-        reasons.append(f"{i} is like {j} and {j} like {k}, but {i} too little like {k}")
-    return "as " + " and ".join(reasons) if reasons else "although S looks sound"
+def _probabilities(found: "Diagnosis", p: "Tensor") -> str:
+    """The largest of them, with their classes."""
+    largest = p.argsort(descending=True, stable=True)[:_LARGEST].tolist()
+    parts = [f"{found.name(i)} {float(p[i]):.3f}" for i in largest if float(p[i]) >= 0.0005]
+    rest = int((p >= 0.0005).sum()) - len(parts)
+    return ", ".join(parts) + (f" and {rest} more" if rest else "")
 
 
 def _remedy(found: "Diagnosis") -> str:
     similarity = found.similarity
     if isinstance(similarity, EmbeddingSimilarity):
         if float(similarity.tensors["lower_bound"]) > 0:
-            return "kernel='angle' with lower_bound=0 (and a lower temperature instead) would do."
+            return "With kernel='angle' and lower_bound=0 (and a lower temperature) it mostly is."
         if similarity.options["kernel"] == "cosine":
-            return "kernel='angle' of the same vectors would do."
-    if similarity.options.get("measure") == "wu-palmer":
-        return "measure='height' or 'path' of the same tree would do."
+            return "With kernel='angle' of the same vectors it mostly is."
+    if isinstance(similarity, TreeSimilarity):
+        return "With measure='height' of the same tree it is."
     return (
-        "What comes from a distance would do: order, circular, values, geo, tree, or cost() of a "
-        "matrix that obeys the triangle inequality. SimLoss and SoftTargetLoss do not mind."
+        "It always is with order, values and tree (by height), and with any S without zeros that "
+        "is blended with enough of identity(). SimLoss and SoftTargetLoss do not mind."
     )
 
 
@@ -135,7 +143,7 @@ def _rows(found: "Diagnosis") -> Iterator[tuple[str, str]]:
     )
     yield "triangle of -log S", _triangle(found)
     if found.similarity.kind == "similarity":
-        yield "proper loss", _PROPER[found.proper]
+        yield "proper loss", found.properness
     if found.effective_classes is not None:
         count = found.similarity.num_classes
         yield "effective classes", f"{found.effective_classes:.2f} of {count:,} under the prior"
@@ -147,13 +155,6 @@ def _rows(found: "Diagnosis") -> Iterator[tuple[str, str]]:
     yield "entries above 0", f"{100 * found.density:.3g} %"
     whole = _bytes(4 * found.similarity.num_classes**2)
     yield "memory", f"{_bytes(found.memory)} (all of S in float32: {whole})"
-
-
-_PROPER = {
-    True: "proper (by the conditions above; sampling, not proof)",
-    False: "not proper: a counterexample was found",
-    None: "not known",
-}
 
 
 def _yes(value: bool) -> str:

@@ -64,6 +64,11 @@ class Similarity(ABC):
         self.kind = kind
         self.options = options
 
+    @property
+    def num_rows(self) -> int:
+        """How many rows there are to ask for: C, or more where inner nodes have one, too."""
+        return self.num_classes
+
     @abstractmethod
     def _similarities(self, target: Tensor, dtype: torch.dtype) -> Tensor:
         """Rows before any normalisation, (*, C)."""
@@ -184,15 +189,17 @@ class Similarity(ABC):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Similarity):
             return NotImplemented
-        if (self.num_classes, self.names, self.kind) != (
+        if (self.num_classes, self.num_rows, self.names, self.kind) != (
             other.num_classes,
+            other.num_rows,
             other.names,
             other.kind,
         ):
             return False
+        every = torch.arange(self.num_rows, device=self._device())
         return all(
             torch.equal(self.rows(some, torch.float64).cpu(), other.rows(some, torch.float64).cpu())
-            for some in self._chunks()
+            for some in every.split(max(1, _CHUNK_ENTRIES // self.num_classes))
         )
 
     def __repr__(self) -> str:
@@ -233,5 +240,5 @@ class Similarity(ABC):
     def _index(self, target: Any) -> Tensor:
         is_tensor = isinstance(target, Tensor)
         if not is_tensor or (_checks.values_can_be_read(target) and target.numel()):
-            target = _checks.class_indices("target", target, self.num_classes)
+            target = _checks.class_indices("target", target, self.num_rows)
         return torch.as_tensor(target, dtype=torch.long, device=self._device())

@@ -1,19 +1,23 @@
 """CSV files as cells, and cells as numbers, with errors that say where."""
 
 import csv
+import io
 from os import PathLike
 
 import torch
 from torch import Tensor
+
+from .._disk import regular_file
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def read_lines(path: str | PathLike[str]) -> list[list[str]]:
     """The cells of each line that is not empty."""
-    with open(path, encoding="utf-8-sig", newline="") as file:
+    with regular_file(path, follow_links=True) as file:
         try:
-            lines = [line for line in csv.reader(file) if any(cell.strip() for cell in line)]
+            text = io.TextIOWrapper(file, encoding="utf-8-sig", newline="")
+            lines = [line for line in csv.reader(text) if any(cell.strip() for cell in line)]
         except (UnicodeDecodeError, csv.Error):
             raise ValueError(f"{path} must be a CSV file in UTF-8, but is not.") from None
     if not lines:

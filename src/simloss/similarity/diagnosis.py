@@ -8,10 +8,12 @@ import torch
 from torch import Tensor
 
 from .. import _checks
-from . import properness, vanishing
+from . import properness, triangle, vanishing
 from .advice import advice, table
 from .base import Similarity
+from .counterexample import expected_loss
 from .matrix import as_similarity
+from .properness import Verdict
 
 # Beyond this many classes only some are looked at, and the diagnosis says so.
 _ALL_UP_TO = 1024
@@ -35,10 +37,12 @@ class Diagnosis:
         positive_definite: whether that is above 0.
         triangle: whether -log S obeys the triangle inequality; None for kind "probability".
         worst_triangle: (i, j, k) such that S_ij S_jk exceeds S_ik most, if any does.
-        proper: whether the proper loss is proper: True if S is symmetric, positive definite and
-            the triangle holds (sampling, no proof), False if a counterexample was found, else None.
+        proper: whether the proper loss is proper: True if that is proved, False if it is refuted by
+            the counterexample below, None if it is unknown, or for kind "probability".
+        proper_reason: by what it is proved; else what failed, or how much was looked at.
         improper_at: the counterexample, a posterior (C) that is not its own best answer.
         better_answer: and one that is better, (C).
+        expected_losses: of these two answers, the posterior itself first.
         effective_classes: the number of distinct classes under the prior (Leinster and Cobbold,
             order 1), exp(-sum p log S p); None for kind "probability".
         nearest: for each class looked at, the class most like it.
@@ -63,8 +67,10 @@ class Diagnosis:
     triangle: bool | None
     worst_triangle: tuple[int, int, int] | None
     proper: bool | None
+    proper_reason: str
     improper_at: Tensor | None
     better_answer: Tensor | None
+    expected_losses: tuple[float, float] | None
     effective_classes: float | None
     nearest: tuple[int, ...]
     nearest_similarity: tuple[float, ...]
@@ -77,6 +83,14 @@ class Diagnosis:
     density: float
     memory: int
     advice: tuple[str, ...] = ()
+
+    @property
+    def properness(self) -> str:
+        """Whether the proper loss is proper: "proved", "refuted" or "unknown", and why."""
+        if self.expected_losses is not None:
+            itself, other = self.expected_losses
+            return f"refuted: a truth expects a loss of {itself:.8f}, another answer {other:.8f}"
+        return f"{'proved' if self.proper else 'unknown'}: {self.proper_reason}"
 
     def name(self, place: int) -> str:
         """The name of a class, or its number."""
@@ -92,6 +106,12 @@ def diagnose(similarity: Any, prior: Any = None, uncertainty: Any = None) -> Dia
 
     Beyond 1,024 classes it looks at some of them, and says so.
 
+    That the proper loss is proper is **proved** for classes on a line and for trees by what they
+    are; for other similarities by S^-1, or by the curvature at every corner of the simplex, which
+    decides it in either direction (docs/mathematics.md; computed in float64, so up to a rounding of
+    1e-9). It is **refuted** by an example only. It is **unknown** where there are more than 362
+    classes and neither was found; then the reason says how much was looked at.
+
     Args:
         similarity: any similarity.
         prior: how frequent each class is, (C), as counts or probabilities; by default equally.
@@ -103,8 +123,10 @@ def diagnose(similarity: Any, prior: Any = None, uncertainty: Any = None) -> Dia
     Example:
         >>> from simloss.similarity import order
         >>> found = order(9, r=0.8).diagnose()
-        >>> found.proper, found.vanishing
-        (True, ())
+        >>> found.proper, found.proper_reason
+        (True, 'the classes are positions on a line')
+        >>> found.vanishing
+        ()
         >>> round(found.effective_classes, 2)
         1.76
     """
@@ -116,6 +138,7 @@ def diagnose(similarity: Any, prior: Any = None, uncertainty: Any = None) -> Dia
     rows = whole.rows(some, torch.float64)  # (M, C)
     part = whole.rows(close, torch.float64)[:, close]  # (M, M)
     found = {**_of_rows(whole, rows, some, p), **_of_part(whole, part, close)}
+    found |= _properness(whole, part, close)
     found |= _vanishing(whole, p, uncertainty, seeds, some)
     diagnosis = Diagnosis(
         whole,
@@ -177,32 +200,37 @@ def _of_rows(whole: Similarity, rows: Tensor, some: Tensor, p: Tensor) -> dict[s
 
 
 def _of_part(whole: Similarity, part: Tensor, close: Tensor) -> dict[str, Any]:
-    smallest = properness.smallest_eigenvalue(part)
-    definite = smallest > 1e-9 * len(part)
-    symmetric = bool(((part - part.T).abs() <= _checks.ROUNDING * part + 1e-12).all())
+    smallest = triangle.smallest_eigenvalue(part)
     found: dict[str, Any] = {
-        "symmetric": symmetric,
+        "symmetric": bool(((part - part.T).abs() <= _checks.ROUNDING * part + 1e-12).all()),
         "smallest_eigenvalue": smallest,
-        "positive_definite": definite,
+        "positive_definite": smallest > 1e-9 * len(part),
         "triangle": None,
         "worst_triangle": None,
-        "proper": None,
-        "improper_at": None,
-        "better_answer": None,
     }
     if whole.kind == "similarity":
-        triples, _ = properness.triangle_violations(part)
-        example = properness.counterexample(part, triples)
+        triples, _ = triangle.triangle_violations(part)
         found["triangle"] = len(triples) == 0
         if len(triples):
             found["worst_triangle"] = tuple(close[triples[0]].tolist())
-        if example is not None:
-            nothing = torch.zeros(whole.num_classes, dtype=torch.float64)
-            p, q = (nothing.index_put((close,), each) for each in example)
-            found |= {"proper": False, "improper_at": p, "better_answer": q}
-        elif symmetric and definite and len(triples) == 0:
-            found["proper"] = True
     return found
+
+
+def _properness(whole: Similarity, part: Tensor, close: Tensor) -> dict[str, Any]:
+    decided = Verdict(None, "not asked of probabilities")
+    if whole.kind == "similarity":
+        decided = properness.decide(whole, part, close)
+    p, q = decided.example or (None, None)
+    losses = None
+    if p is not None and q is not None:
+        losses = tuple(float(expected_loss(part, p[close], each[close])) for each in (p, q))
+    return {
+        "proper": decided.proper,
+        "proper_reason": decided.reason,
+        "improper_at": p,
+        "better_answer": q,
+        "expected_losses": losses,
+    }
 
 
 def _vanishing(

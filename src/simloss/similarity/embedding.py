@@ -58,9 +58,9 @@ def embedding(
     .. math:: S_{ij} = \frac{\max(0, \mathrm{sim}_{ij} - l)}{1 - l}
 
     Equation 3 of the paper, with :math:`\mathrm{sim}_{ij} = \max(0, \cos(v_i, v_j))` or, with
-    ``kernel="angle"``, :math:`\exp(-\mathrm{angle}(v_i, v_j) / \mathrm{temperature})`. The angle is
-    a distance, which keeps the proper loss proper (at `lower_bound` 0) where the clipped cosine in
-    general does not.
+    ``kernel="angle"``, :math:`\exp(-\mathrm{angle}(v_i, v_j) / \mathrm{temperature})`. At
+    `lower_bound` 0 the angle kernel has kept the proper loss proper wherever that was tested, and
+    the clipped cosine hardly ever; neither is a theorem, and :func:`diagnose` tests your vectors.
 
     It keeps the C vectors, not the C x C matrix.
 

@@ -38,7 +38,7 @@ def geo(points: Any, scale_km: float, *, names: Sequence[str] | None = None) -> 
 
     .. math:: S_{ij} = \exp(-d_{ij} / \mathrm{scale})
 
-    The distance on a sphere keeps the proper loss proper. It keeps 2 C numbers.
+    It keeps 2 C numbers. Whether the proper loss is proper with it, :func:`diagnose` tells.
 
     Args:
         points: latitude and longitude of each class in degrees, (C, 2); north and east positive.

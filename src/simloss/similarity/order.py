@@ -32,7 +32,8 @@ def order(num_classes: int, r: float, *, names: Sequence[str] | None = None) -> 
     .. math:: S_{ij} = r^{|i - j|}, \qquad 0^0 = 1
 
     Equation 2 of the paper. `r` = 0 is the identity, so cross entropy; the closer to 1, the more
-    a near miss counts as right. It keeps one number, however many classes there are.
+    a near miss counts as right. The proper loss is proper with it. It keeps one number, however
+    many classes there are.
 
     Args:
         num_classes: C; the classes are 0, ..., C - 1 **in their order**.

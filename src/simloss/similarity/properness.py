@@ -1,116 +1,191 @@
-"""Whether the proper loss is proper with a given S: what is known, and what can be found out."""
+r"""Whether the proper loss is proper with a given S: proved, refuted by an example, or unknown.
+
+It is proper just where :math:`F(p) = \sum_i p_i \log (S p)_i` is convex on the simplex. Two tests
+settle that; docs/mathematics.md proves both. The first is quick and sufficient: S^-1 has no
+positive entry off its diagonal and no negative column sum. The second is exact: at each corner k
+of the simplex one matrix of curvatures,
+:math:`S_{ij} / S_{ik} + S_{ji} / S_{jk} - S_{ki} S_{kj} - 1`, has no negative eigenvalue.
+"""
+
+from collections.abc import Iterable
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
-from .._checks import ROUNDING
+from .base import Similarity
+from .circular import CircularSimilarity
+from .counterexample import counterexample
+from .order import OrderSimilarity
+from .sparse import SparseSimilarity
+from .taxonomy import TreeSimilarity
+from .values import ValueSimilarity
 
-_GRID = 12
-_WORST = 20
-_RANDOM = 10
-_SEARCHED = 128
+# An eigenvalue or an entry of S^-1 is 0 if it is so to this many digits, relative to the largest.
+_TOLERANCE = 1e-9
+# All corners of up to 362 classes, 16 of 1,024: a few seconds of one core.
+_WORK = 1 << 34
+_ENTRIES_AT_ONCE = 1 << 22
+_LARGEST_BLOCK = 1024
+# Below this a square root of a curvature is rounding.
+_ROUNDING = 1e-6
+# What stands for a similarity of 0 where it is divided by.
+_TINY = 1e-300
+
+_BY_INVERSE = "S^-1 has no entry above 0 off its diagonal, no column sum below 0"
+
+Block = tuple[Tensor, Tensor]
 
 
-def smallest_eigenvalue(s: Tensor) -> float:
-    """Of the symmetric part: S is positive definite if it is above 0."""
-    return float(torch.linalg.eigvalsh((s + s.T) / 2)[0])
+class Verdict(NamedTuple):
+    """What is known.
 
-
-def triangle_violations(s: Tensor) -> tuple[Tensor, Tensor]:
-    r"""Where the cost -log S breaks the triangle inequality, worst first.
-
-    :math:`d_{ik} \le d_{ij} + d_{jk}` is :math:`S_{ij} S_{jk} \le S_{ik}`.
-
-    Returns:
-        Triples (i, j, k), (V, 3), and by how much the product exceeds the entry, (V).
+    Attributes:
+        proper: True if proved, False if refuted, None if unknown.
+        reason: by what, and what failed; a phrase.
+        example: where refuted, the truth p and an answer q that is better than p, (C) each.
     """
-    detour, middle = torch.empty_like(s), torch.empty_like(s, dtype=torch.long)
-    for start, row in enumerate(s):
-        detour[start], middle[start] = (row.unsqueeze(1) * s).max(0)  # over j
-    excess = detour - s
-    i, k = (excess > ROUNDING * s + 1e-12).nonzero(as_tuple=True)
-    worst_first = excess[i, k].argsort(descending=True)
-    i, k = i[worst_first], k[worst_first]
-    return torch.stack([i, middle[i, k], k], 1), excess[i, k]
+
+    proper: bool | None
+    reason: str
+    example: tuple[Tensor, Tensor] | None = None
 
 
-def counterexample(s: Tensor, triples: Tensor) -> tuple[Tensor, Tensor] | None:
-    r"""A posterior p and an answer q with which the proper loss does better than with p, (C) each.
+def decide(whole: Similarity, part: Tensor, classes: Tensor) -> Verdict:
+    """Whether the proper loss is proper with a similarity.
 
-    There are some just where :math:`F(p) = \sum p \log (S p)` is not convex, because the expected
-    loss of q exceeds that of p by :math:`F(p) - F(q) - \nabla F(q)^T (p - q)`. Looked for on the
-    faces of the triples that break the triangle inequality, and at random; to find none proves
-    nothing.
+    Args:
+        whole: the similarity, of kind "similarity".
+        part: S, or of many classes some rows and columns of it, (M, M).
+        classes: which, (M).
     """
-    for triple in triples[:_WORST]:
-        corner = triple.unique()
-        if len(corner) == 3 and (found := _of_classes(s, corner, _face_points())):
-            return found
-    few = torch.arange(min(len(s), _SEARCHED))
-    return _of_classes(s, few, _random_points(len(few)))
+    structure = _by_structure(whole)
+    if structure is not None:
+        return Verdict(True, structure)
+    part = part.clone().fill_diagonal_(1)  # a rounding may have left it off
+    if len(classes) == whole.num_classes:
+        return _verdict(whole, _blocks(part, classes))
+    blocks = _sparse_blocks(whole) if isinstance(whole, SparseSimilarity) else None
+    if blocks is not None:
+        return _verdict(whole, blocks)
+    found = _verdict(whole, _blocks(part, classes))
+    if found.proper is not True:
+        return found
+    return Verdict(None, f"proper among {len(part)} of {whole.num_classes:,} classes")
 
 
-def _of_classes(s: Tensor, classes: Tensor, points: Tensor) -> tuple[Tensor, Tensor] | None:
-    """A counterexample in which only some classes are possible."""
-    found = _bent_down(s[classes][:, classes], points)
-    if found is None:
+def _by_structure(whole: Similarity) -> str | None:
+    """Why S is proper by what it was made from, without a look at its entries; None if it is not.
+
+    In each case S^-1 passes the first test, however many classes there are.
+    """
+    if isinstance(whole, (OrderSimilarity, ValueSimilarity)):
+        return "the classes are positions on a line"
+    if isinstance(whole, TreeSimilarity):
+        depth = whole.tensors["depth"]
+        if whole.options["measure"] == "height" or bool((depth == depth[0]).all()):
+            return "the classes are leaves of a tree, and S is ultrametric"
+    return None
+
+
+def _blocks(part: Tensor, classes: Tensor) -> list[Block]:
+    """Classes and their similarity, apart from those they have nothing in common with.
+
+    Similarities above 0 that do not fall apart into such blocks are one block.
+    """
+    alike = part > 0
+    label = alike.int().argmax(1)  # the first class that is like it
+    if not bool((alike == (label.unsqueeze(1) == label)).all()):
+        return [(classes, part)]
+    places = [(label == first).nonzero().squeeze(1) for first in label.unique()]
+    return [(classes[some], part[some][:, some]) for some in places]
+
+
+def _sparse_blocks(whole: SparseSimilarity) -> list[Block] | None:
+    """The same of sparse rows; None where they do not fall apart into blocks that can be held."""
+    crow, column = whole.tensors["crow"], whole.tensors["column"]
+    label, lengths = column[crow[:-1]], crow.diff()
+    sizes = label.bincount(minlength=whole.num_classes)
+    is_apart = bool((label[column] == label.repeat_interleave(lengths)).all())
+    if not is_apart or bool((lengths != sizes[label]).any()) or int(sizes.max()) > _LARGEST_BLOCK:
         return None
-    nothing = torch.zeros(len(s), dtype=s.dtype)
-    p, q = (nothing.index_put((classes,), each) for each in found)
-    return p, q
+    places = [(label == first).nonzero().squeeze(1) for first in (sizes > 1).nonzero()]
+    return [(some, whole.rows(some, torch.float64)[:, some]) for some in places]
 
 
-def _random_points(size: int) -> Tensor:
-    """From nearly all on one class to nearly all alike, (G, C)."""
-    generator = torch.Generator().manual_seed(0)
-    uniform = torch.rand(3 * _RANDOM, size, dtype=torch.float64, generator=generator)
-    concentration = torch.tensor([0.05, 0.3, 1.0], dtype=torch.float64).repeat(_RANDOM)
-    points = uniform.pow(1 / concentration.unsqueeze(1)) + 1e-4
-    return points / points.sum(1, keepdim=True)
+def _verdict(whole: Similarity, blocks: Iterable[Block]) -> Verdict:
+    """Of a similarity, or of a part of it, that falls apart into these blocks."""
+    proved, unknown = _BY_INVERSE, None
+    for classes, s in blocks:
+        names = [whole.names[i] if whole.names else str(i) for i in classes.tolist()]
+        fault = _inverse_fault(s, names)
+        if fault is None:
+            continue
+        # On a circle all corners are alike, so that one speaks for all.
+        is_circle = isinstance(whole, CircularSimilarity) and len(s) == whole.num_classes
+        corners = torch.arange(1) if is_circle else _some_corners(len(s))
+        bent = _bent_corner(s, corners)
+        example = None if bent is None else counterexample(s, *bent)
+        if example is not None:
+            nothing = torch.zeros(whole.num_classes, dtype=s.dtype)
+            p, q = (nothing.index_put((classes,), each) for each in example)
+            return Verdict(False, fault, (p, q))
+        if bent is not None:
+            unknown = f"the curvature is negative at {names[bent[0]]}, but no example was found"
+        elif len(corners) < len(s) and not is_circle:
+            unknown = f"no negative curvature at {len(corners)} of {len(s):,} corners, but {fault}"
+        elif float(s.min()) < _TINY:
+            unknown = "S is not symmetric and has zeros, and no test covers that"
+        else:
+            proved = f"no negative curvature at any corner, though {fault}"
+    return Verdict(True, proved) if unknown is None else Verdict(None, unknown)
 
 
-def _face_points() -> Tensor:
-    """A grid inside the triangle of three probabilities, (G, 3)."""
-    some = torch.linspace(0.02, 0.96, _GRID, dtype=torch.float64)
-    a, b = torch.cartesian_prod(some, some).unbind(1)
-    inside = a + b < 0.99
-    return torch.stack([a, b, 1 - a - b], 1)[inside]
+def _inverse_fault(s: Tensor, names: list[str]) -> str | None:
+    """What keeps S^-1 from proving it; None where it does."""
+    inverse, singular = torch.linalg.inv_ex(s)
+    rounding = (s @ inverse - torch.eye(len(s), dtype=s.dtype)).abs().max()
+    if int(singular) or not float(rounding) < _TOLERANCE:
+        return "S has no inverse"
+    allowed = _TOLERANCE * float(inverse.abs().max())
+    off = inverse - inverse.diagonal().diag()
+    if float(off.max()) > allowed:
+        i, j = divmod(int(off.argmax()), len(s))
+        return f"S^-1 is above 0 ({float(off.max()):.2g}) for {names[i]} and {names[j]}"
+    sums = inverse.sum(0)
+    if float(sums.min()) < -allowed:
+        return f"S^-1 sums to {float(sums.min()):.2g} in column {names[int(sums.argmin())]}"
+    return None
 
 
-def _bent_down(s: Tensor, points: Tensor) -> tuple[Tensor, Tensor] | None:
-    """The clearest counterexample along where F curves down most at each of the points (G, C)."""
-    size = len(s)
-    basis = torch.linalg.qr(torch.eye(size, dtype=s.dtype) - 1 / size).Q[:, : size - 1]
-    _, ways = torch.linalg.eigh(basis.T @ _hessians(s, points) @ basis)
-    way = ways[:, :, 0] @ basis.T  # (G, C)
-    answers = points.unsqueeze(1)  # (G, 1, C)
-    posteriors = torch.cat([_along(points, way), _along(points, -way)], 1)  # (G, 16, C)
-    slope = ((posteriors - answers) * _gradient(s, answers)).sum(-1)
-    gain = _f(s, answers) + slope - _f(s, posteriors)  # (G, 16), of q in place of p
-    best = int(gain.argmax())
-    if float(gain.flatten()[best]) < 1e-10:
-        return None
-    return posteriors.flatten(0, 1)[best], points[best // posteriors.shape[1]]
+def _some_corners(size: int) -> Tensor:
+    count = min(size, max(1, _WORK // size**3))
+    return torch.randperm(size, generator=torch.Generator().manual_seed(0))[:count]
 
 
-def _along(points: Tensor, way: Tensor) -> Tensor:
-    """From each point towards the boundary of the simplex, (G, 8, C)."""
-    reach = torch.where(way < 0, -points / way, float("inf")).amin(1, keepdim=True)  # (G, 1)
-    shares = 0.9 * 0.5 ** torch.arange(8, dtype=points.dtype).unsqueeze(1)  # (8, 1)
-    return points.unsqueeze(1) + shares * (reach * way).unsqueeze(1)
+def _bent_corner(s: Tensor, corners: Tensor) -> tuple[int, Tensor] | None:
+    """The first corner at which F curves down, and in which direction, (C)."""
+    nothing = _TOLERANCE * torch.eye(len(s), dtype=s.dtype)
+    for some in corners.split(max(1, _ENTRIES_AT_ONCE // s.numel())):
+        curvature, size = _curvature(s, some)
+        failed = torch.linalg.cholesky_ex(curvature + nothing).info.nonzero()
+        if len(failed):
+            place = int(failed[0])
+            direction = torch.linalg.eigh(curvature[place]).eigenvectors[:, 0] / size[place]
+            return int(some[place]), direction / direction.abs().max()
+    return None
 
 
-def _f(s: Tensor, p: Tensor) -> Tensor:
-    return (p * (p @ s.T).log()).sum(-1)
-
-
-def _gradient(s: Tensor, p: Tensor) -> Tensor:
-    a = p @ s.T
-    return a.log() + (p / a) @ s
-
-
-def _hessians(s: Tensor, p: Tensor) -> Tensor:
-    """Second derivatives of F at each point, (G, C, C)."""
-    a = p @ s.T  # (G, C)
-    first = s / a.unsqueeze(2)
-    return first + first.mT - s.T @ ((p / a.square()).unsqueeze(2) * s)
+def _curvature(s: Tensor, corners: Tensor) -> tuple[Tensor, Tensor]:
+    """Second derivatives at corners, (M, C, C), scaled to a diagonal of 1, and the scale (M, C)."""
+    ratio = s / s[:, corners].T.clamp(min=_TINY).unsqueeze(2)  # (M, C, C), S_ij / S_ik
+    row = s[corners]  # (M, C)
+    curvature = ratio + ratio.mT
+    curvature.addcmul_(row.unsqueeze(2), row.unsqueeze(1), value=-1).sub_(1)
+    own = torch.arange(len(corners))
+    curvature[own, corners] = 0  # to the corner itself it is 0 but for rounding
+    curvature[own, :, corners] = 0
+    curvature[own, corners, corners] = 1
+    size = curvature.diagonal(dim1=1, dim2=2).sqrt()
+    size = torch.where(size > _ROUNDING, size, 1.0)  # interchangeable with the corner: 0
+    return curvature.div_(size.unsqueeze(2)).div_(size.unsqueeze(1)), size

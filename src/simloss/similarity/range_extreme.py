@@ -5,6 +5,7 @@ those of the neighbours between them: its height is the largest, its depth the s
 row is a running extreme to the left and to the right.
 """
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -60,3 +61,32 @@ def range_extreme(position: Tensor, between: Tensor, target: Tensor, *, largest:
     row = row if largest else -row
     own = torch.arange(position.numel(), device=position.device) == target.unsqueeze(-1)
     return torch.where(own, 0, row[..., position])
+
+
+def inner_nodes(between: Sequence[int]) -> list[list[int]]:
+    """The children of each inner node, of a tree with these heights at the neighbours' ancestors.
+
+    Leaves are their places in depth-first order, 0, ..., C - 1; inner nodes follow, children before
+    parents, the root last. A node with one child is not told from that child.
+    """
+    count = len(between) + 1
+    found: list[list[int]] = []
+    alone = [(0, 0)]  # nodes without a parent yet: the place of the first leaf, and the node
+    begun: list[tuple[int, int]] = []  # inner nodes, higher and higher to the left: height, place
+
+    def end(start: int) -> None:
+        at = bisect_left(alone, (start,))
+        found.append([node for _, node in alone[at:]])
+        alone[at:] = [(start, count + len(found) - 1)]
+
+    for place, height in enumerate(between):
+        start = place
+        while begun and begun[-1][0] < height:
+            start = begun.pop()[1]
+            end(start)
+        if not begun or begun[-1][0] > height:
+            begun.append((height, start))
+        alone.append((place + 1, place + 1))
+    while begun:
+        end(begun.pop()[1])
+    return found

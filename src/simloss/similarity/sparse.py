@@ -24,6 +24,7 @@ class SparseSimilarity(Similarity):
     """
 
     structure = "sparse"
+    _columns: tuple[list[tuple[int, int]], tuple[Tensor, Tensor, Tensor]] | None = None
 
     def log_rows(self, target: Tensor, dtype: torch.dtype) -> Tensor:
         """The logarithm of the rows, (*, C); minus infinity where S is 0."""
@@ -45,6 +46,20 @@ class SparseSimilarity(Similarity):
         columns = value.new_zeros(wanted.numel(), self.num_classes)
         columns[torch.searchsorted(wanted, column[entries]), row] = value
         return columns[place].reshape(*target.shape, self.num_classes)
+
+    def by_columns(self) -> tuple[Tensor, Tensor, Tensor]:
+        """The same entries by rising column: where each column begins (C + 1), row, and entry."""
+        crow, column = self.tensors["crow"], self.tensors["column"]
+        # A tensor counts what is written into it, so that an old answer is never taken for a new.
+        state = [(id(each), each._version) for each in (crow, column) if not each.is_inference()]
+        if len(state) == 2 and self._columns is not None and self._columns[0] == state:
+            return self._columns[1]
+        entry = column.argsort(stable=True)
+        row = torch.searchsorted(crow, entry, right=True) - 1
+        ccol = torch.zeros_like(crow)
+        ccol[1:] = torch.bincount(column, minlength=self.num_classes).cumsum(0)
+        self._columns = state, (ccol, row, entry)
+        return self._columns[1]
 
     def normalized(self) -> "SparseSimilarity":
         lengths = self.tensors["crow"].diff()

@@ -33,6 +33,11 @@ def write_csv(similarity: Similarity, path: Path) -> None:
             f"A .csv file must have at most {_MOST_CLASSES:,} classes, but the similarity has "
             f"{similarity.num_classes:,}; save it as .npz or .safetensors."
         )
+    if similarity.num_rows > similarity.num_classes:
+        raise ValueError(
+            "A .csv file holds a row per class, but the similarity has rows for inner nodes, too; "
+            "save it as .npz or .safetensors."
+        )
     names = similarity.names
     corner = similarity.kind + ("" if names else _UNNAMED)
     labels = names or [str(i) for i in range(similarity.num_classes)]

@@ -15,13 +15,14 @@ import torch
 from torch import Tensor
 
 from .. import _checks
-from .._disk import arrays_of, whole_file
+from .._disk import arrays_of, tensors_of, whole_file
 from .base import Similarity
 from .circular import CircularSimilarity
 from .embedding import EmbeddingSimilarity
 from .geo import GeoSimilarity
 from .grid import GridSimilarity
 from .matrix import DenseSimilarity
+from .nodes import NodeSimilarity
 from .order import OrderSimilarity
 from .sparse import SparseSimilarity
 from .spreadsheet import read_csv, write_csv
@@ -32,7 +33,7 @@ _ABOUT = "about"
 # What reading a file of another kind, or one that was changed, can end in.
 _UNREADABLE = (
     *(KeyError, TypeError, IndexError, ValueError, AttributeError, OverflowError),
-    *(RuntimeError, RecursionError, MemoryError, SystemError),
+    *(RuntimeError, RecursionError, MemoryError, SystemError, StopIteration),
 )
 # More need more memory for a single row than a file of a few bytes should be able to ask for.
 _MOST_CLASSES = 50_000_000
@@ -44,6 +45,7 @@ _STRUCTURES: dict[str, type[Similarity]] = {
         EmbeddingSimilarity,
         GeoSimilarity,
         GridSimilarity,
+        NodeSimilarity,
         OrderSimilarity,
         SparseSimilarity,
         TreeSimilarity,
@@ -118,6 +120,10 @@ def _rebuilt(path: Path, about: str, tensors: dict[str, Tensor]) -> Similarity:
     row = similarity.rows([0])
     if row.shape != (1, similarity.num_classes) or not bool(((row >= 0) & (row <= 1)).all()):
         raise ValueError(f"{path} must hold rows of numbers in [0, 1], one a class.")
+    if isinstance(similarity, NodeSimilarity):
+        values = similarity.tensors["rows"]
+        if len(values) < similarity.num_classes or not bool(((values >= 0) & (values <= 1)).all()):
+            raise ValueError(f"{path} must hold rows of numbers in [0, 1], at least one a class.")
     if isinstance(similarity, DenseSimilarity):
         _checks.similarity_values(similarity.tensors["matrix"], similarity.kind)
     return similarity
@@ -131,7 +137,7 @@ def _write_npz(similarity: Similarity, path: Path) -> None:
 
 def _read_npz(path: Path) -> Similarity:
     try:
-        arrays = arrays_of(path)
+        arrays = arrays_of(path, follow_links=True)
         about = str(arrays.pop(_ABOUT))
         tensors = {name: torch.from_numpy(value) for name, value in arrays.items()}
         return _rebuilt(path, about, tensors)
@@ -148,15 +154,11 @@ def _write_safetensors(similarity: Similarity, path: Path) -> None:
 
 
 def _read_safetensors(path: Path) -> Similarity:
-    safetensors = _checks.installed("safetensors", "cli")
-    if not path.is_file():
-        raise FileNotFoundError(f"No such file: {path}")
+    _checks.installed("safetensors", "cli")
     try:
-        with safetensors.safe_open(str(path), "pt") as file:
-            about = (file.metadata() or {})[_ABOUT]
-            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-        return _rebuilt(path, about, tensors)
-    except (*_UNREADABLE, safetensors.SafetensorError):
+        tensors, about = tensors_of(path)
+        return _rebuilt(path, about[_ABOUT], tensors)
+    except _UNREADABLE:
         raise ValueError(_not_ours(path)) from None
 
 

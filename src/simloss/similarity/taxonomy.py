@@ -53,7 +53,8 @@ def tree(tree: Tree, temperature: float = 1.0, *, measure: str = "height") -> Si
     - "wu-palmer": :math:`-\log \frac{2 n_a}{n_i + n_j}`, n the number of nodes on the way from the
       root; temperature 1 gives the similarity of Wu and Palmer itself, others a power of it.
 
-    The first two keep the proper loss proper. It keeps 3 numbers a class.
+    "height" keeps the proper loss proper, and so do the others where all leaves are equally deep;
+    elsewhere :func:`diagnose` tells. It keeps 3 numbers per class.
 
     Args:
         tree: the tree; its classes and their names are those of the similarity.

@@ -31,7 +31,8 @@ def values(positions: Any, scale: float, *, names: Sequence[str] | None = None) 
 
     .. math:: S_{ij} = \exp(-|x_i - x_j| / \mathrm{scale})
 
-    With positions 0, 1, 2, ... it is :func:`order` with r = exp(-1 / scale). It keeps C numbers.
+    With positions 0, 1, 2, ... it is :func:`order` with r = exp(-1 / scale). The proper loss is
+    proper with it. It keeps C numbers.
 
     Args:
         positions: one number, date or datetime a class, (C); dates count in days.

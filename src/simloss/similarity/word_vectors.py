@@ -11,6 +11,7 @@ from typing import Any, BinaryIO, Protocol
 import numpy as np
 
 from .. import _checks
+from .._disk import regular_file
 from .shipped_vectors import ShippedVectors, Vector
 
 # Far beyond any vectors there are; a file that goes further would fill the memory.
@@ -177,7 +178,7 @@ def _until_space(file: BinaryIO) -> bytes:
 
 @contextmanager
 def _opened(path: Path) -> Iterator[BinaryIO]:
-    with open(path, "rb") as raw:
+    with regular_file(path, follow_links=True) as raw:
         if path.suffix != ".gz":
             yield raw
             return

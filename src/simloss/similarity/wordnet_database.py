@@ -1,5 +1,6 @@
 """The nouns of a WordNet database, read from its own files (WNDB): index.noun and data.noun."""
 
+import io
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -7,10 +8,12 @@ from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 
+from .._disk import bytes_of, regular_file
 from .plural import singulars
 
 # Where Debian's wordnet-base and others put it.
 _USUAL_PLACES = ("/usr/share/wordnet", "/usr/local/WordNet-3.0/dict", "/usr/share/wordnet-3.0")
+_MOST_BYTES = 2**28  # of data.noun, which has 15 million
 _UPWARDS = ("@", "@i")  # hypernym, instance hypernym
 
 
@@ -40,15 +43,16 @@ class WordNet:
     def __init__(self, folder: str | PathLike[str] | None = None) -> None:
         self.folder = _found(folder)
         self._known: dict[int, Synset] = {}
-        self._data = (self.folder / "data.noun").read_bytes()
+        self._data = bytes_of(self.folder / "data.noun", _MOST_BYTES, follow_links=True)
 
     def senses(self, words: Iterable[str]) -> dict[str, tuple[Synset, ...]]:
         """The meanings of each word, most frequent first; none for a word that is not there."""
         forms = {word: [*_forms(word)] for word in words}
         wanted = {form for some in forms.values() for form in some}
         offsets: dict[str, tuple[int, ...]] = {}
-        with open(self.folder / "index.noun", encoding="utf-8", errors="replace") as file:
-            for number, line in enumerate(file, 1):
+        with regular_file(self.folder / "index.noun", follow_links=True) as file:
+            lines = io.TextIOWrapper(file, encoding="utf-8", errors="replace")
+            for number, line in enumerate(lines, 1):
                 lemma = line.partition(" ")[0]
                 if lemma in wanted:
                     with _damage_named(f"index.noun must follow WNDB's format, but line {number}"):

@@ -40,7 +40,8 @@ def words(
     Args:
         names: class names; words are parted by space, "_", "-" or "/".
         lower_bound: l in [0, 1); what is less similar counts as not similar at all.
-        kernel: "cosine", or "angle", which keeps the proper loss proper.
+        kernel: "cosine", or "angle", which mostly keeps the proper loss proper
+            (:func:`diagnose` tells).
         vectors: other vectors: a text file of word2vec, GloVe or fastText, or word2vec's .bin,
             each plain or .gz; a gensim `KeyedVectors` or a dict; or a function from a list of names
             to an array (C, D), such as the `encode` of a sentence-transformers model.

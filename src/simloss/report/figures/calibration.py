@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from ..outputs import Floats
-from ..results import Results, Row
+from ..judge.results import Results, Row
+from .outputs import Floats
 from .style import GREY, SYMBOLS, Figure, axis, colour, dash, layout, plain, rounded
 
 # A bin with fewer test examples says nothing.

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..bins import Bins
-from ..classes import Classes
-from ..mistake_costs import MistakeCosts
-from ..outputs import Floats
+from ..judge.classes import Classes
+from ..judge.mistake_costs import MistakeCosts
+from .bins import Bins
+from .outputs import Floats
 from .style import SCALE, Figure, heat_map, rounded
 
 _MOST_BINS = 50

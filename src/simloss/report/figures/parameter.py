@@ -4,10 +4,10 @@ import math
 
 from ... import metrics
 from ...metrics import Metric
-from ..intervals import intervals
-from ..results import Row
-from ..selection import points_of_families
-from ..verdict import Verdict
+from ..judge.intervals import intervals
+from ..judge.results import Row
+from ..judge.selection import points_of_families
+from ..judge.verdict import Verdict
 from .style import BLACK, SYMBOLS, Figure, axis, colours, layout, plain, rounded
 
 _MOST_TICKS = 10

@@ -3,8 +3,8 @@
 import html
 from typing import Any
 
-from ..results import Results, Row
-from ..words import cut
+from ..judge.results import Results, Row
+from ..judge.wording import cut
 
 Figure = dict[str, Any]
 

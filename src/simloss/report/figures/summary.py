@@ -2,10 +2,10 @@
 
 import math
 
-from ..findings import Finding
-from ..intervals import intervals
-from ..verdict import Verdict
-from ..words import answered_by, p_text
+from ..judge.findings import Finding
+from ..judge.intervals import intervals
+from ..judge.verdict import Verdict
+from ..judge.wording import answered_by, p_text
 from .style import GREY, Figure, axis, colour, layout, plain, rounded
 
 _RULE_SYMBOLS = ("circle", "diamond", "square", "triangle-up")

@@ -4,10 +4,10 @@ import math
 
 from ... import metrics
 from ...metrics import Metric
-from ..results import Row
-from ..selection import points_of_families
-from ..verdict import Verdict
-from ..words import answered_by
+from ..judge.results import Row
+from ..judge.selection import points_of_families
+from ..judge.verdict import Verdict
+from ..judge.wording import answered_by
 from .style import BLACK, GREY, Figure, axis, colours, layout, plain, rounded
 from .summary import _RULE_SYMBOLS
 

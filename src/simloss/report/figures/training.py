@@ -4,7 +4,7 @@ import math
 from typing import Any
 
 from ... import metrics
-from ..results import Results, Row
+from ..judge.results import Results, Row
 from .style import Figure, axis, colour, dash, layout, plain, rounded
 
 History = list[dict[str, Any]]

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from ..bins import Bins, most_common
-from ..classes import Classes
-from ..outputs import Floats, effective_count
-from ..results import Results, Row
+from ..judge.classes import Classes
+from ..judge.results import Results, Row
+from .bins import Bins, most_common
+from .outputs import Floats, effective_count
 from .style import BLACK, GREY, SCALE, SYMBOLS, Figure, axis, colours, layout, plain, rounded, ticks
 
 Shares = list[tuple[Row, Floats]]

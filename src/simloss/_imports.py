@@ -1,0 +1,52 @@
+"""The only place where a name becomes an import, and which names may.
+
+Nothing that is read from a file may say what is imported: text out of a model, a run folder, a
+record or a cache is a plain `str`, and `imported` takes none. A `UsersName` is made where the user
+speaks: of what stands on the command line, of the configuration file named there, and in Python.
+"""
+
+import os
+import re
+import sys
+from importlib import import_module
+from typing import Any
+
+
+class UsersName(str):
+    """What the user has named: a word that is built in, a path, or `module:name` to be imported.
+
+    It survives copies and pickles, so that worker processes have it too, and is plain text once it
+    went through JSON or YAML.
+    """
+
+    __slots__ = ()
+
+
+def names_an_attribute(value: str) -> bool:
+    """Whether it reads `module:attribute`, a user's own loss, similarity, data or net."""
+    return re.fullmatch(r"[^\W\d][\w.]*:[^\W\d]\w*", value) is not None
+
+
+def users_own(what: str, value: str) -> UsersName:
+    """The same name, if it came from the user; else one sentence."""
+    if isinstance(value, UsersName):
+        return value
+    raise ValueError(
+        f"`{what}` {value!r} comes from a file, and a file may not say what is imported; "
+        f"name it yourself if you trust it, in Python as simloss.experiment.UsersName({value!r})."
+    )
+
+
+def imported(what: str, name: UsersName) -> Any:
+    """What `module:attribute` names; a module in the current folder is found as well."""
+    module, _, attribute = users_own(what, name).partition(":")
+    here = os.getcwd()
+    sys.path.append(here)  # last, so that nothing installed is hidden by a file of the same name
+    try:
+        return getattr(import_module(module), attribute)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise ValueError(
+            f"`{what}` must name an importable module:factory, but got {str(name)!r}: {error}."
+        ) from None
+    finally:
+        sys.path.remove(here)

@@ -1,0 +1,6 @@
+"""Outputs made to mean what they say, by validation data."""
+
+from .residuals import residual_probabilities
+from .temperature import fit_temperature, logits, tempered
+
+__all__ = ["fit_temperature", "logits", "residual_probabilities", "tempered"]

@@ -1,0 +1,201 @@
+"""What `compare` and `train` are told about a table or an image folder of the user's own."""
+
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
+
+from .._imports import UsersName
+from .parameters import Flag, Several
+
+if TYPE_CHECKING:
+    from ..data import Dataset
+    from ..experiment.plan.config import DataConfig
+    from ..experiment.plan.propose import Proposal
+
+SHIPPED = ("diamonds", "abalone")
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class TheirOptions:
+    """Of a table or image folder.
+
+    Parameters
+    ----------
+    target
+        The column of a table to predict.
+    image_column
+        The column of a table that holds the paths of images, relative to the table.
+    similarity
+        How alike the classes are: order, values, gaussian, words, words-angle, tree, the path of a
+        saved similarity, or module:factory; what the classes suggest if not given.
+    class_order
+        All classes in order, with commas: low,medium,high.
+    bins
+        Make this many ordered classes of a numeric target, of about equally many rows.
+    superclass
+        The column that holds the superclass of each class.
+    drop
+        Columns not to be used.
+    metric
+        The metric to optimise.
+    model
+        mlp for tables, small-cnn or resnet for images, or module:factory.
+    size
+        Height and width of images, in pixels.
+    augment
+        Flip and shift training images; only with resnet if not given.
+    skip_unreadable
+        Leave out image files that cannot be read.
+    """
+
+    target: str | None = None
+    image_column: str | None = None
+    similarity: UsersName | None = None
+    class_order: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None
+    bins: int | None = None
+    superclass: str | None = None
+    drop: Annotated[list[str] | None, Several] = None
+    metric: str | None = None
+    model: UsersName | None = None
+    size: int | None = None
+    augment: bool | None = None
+    skip_unreadable: Annotated[bool, Flag] = False
+
+    def data_config(self, data: UsersName, class_order: str | None = None) -> "DataConfig":
+        """Where the data is and how it is read."""
+        from ..experiment.plan.locate import data_config
+
+        order = class_order or self.class_order
+        return data_config(
+            data,
+            target=self.target,
+            image_column=self.image_column,
+            class_order=[name.strip() for name in order.split(",")] if order else None,
+            bins=self.bins,
+            superclass=self.superclass,
+            drop=self.drop or (),
+            size=self.size,
+            skip_unreadable=self.skip_unreadable,
+        )
+
+    def refuse_for_shipped(self, source: str, but: tuple[str, ...] = ()) -> None:
+        """One sentence if an option is given that a data set of the package has no use for."""
+        for name, value in vars(self).items():
+            if name not in but and value not in (None, False):
+                flag = name.replace("_", "-")
+                raise ValueError(f"`--{flag}` is for your own files; {source} needs none.")
+
+
+def decided(
+    options: TheirOptions, named: UsersName, decision: str | None
+) -> "tuple[DataConfig, Dataset, Proposal]":
+    """The data, and what is to be compared on it; asks where neither tells and someone is there."""
+    from ..experiment.plan.locate import dataset_at
+    from ..experiment.plan.propose import proposal, proposed, with_metric, with_rule
+
+    data = options.data_config(named)
+    dataset = dataset_at(data)
+    kind: str | None = options.similarity
+    if kind is None and proposed(dataset) is None and sys.stdin.isatty():
+        kind, order = _asked(dataset)
+        if order:
+            data = options.data_config(named, order)
+            dataset = dataset_at(data)
+    if kind is not None and Path(kind).is_file():
+        kind = str(Path(kind).resolve())
+    made = proposal(dataset, kind)
+    if decision is not None:
+        made = with_rule(dataset, made, decision)
+    if options.metric is not None:
+        made = with_metric(dataset, made, options.metric)
+    return data, dataset, made
+
+
+def _asked(dataset: "Dataset") -> tuple[UsersName | None, str | None]:
+    """The similarity, and the class order where it needs one, from whoever sits there."""
+    print(f"The classes: {', '.join(dataset.class_names)}")
+    print("Their names do not tell how alike they are. Are they\n")
+    print("  order   in an order, like low < medium < high")
+    print("  words   words whose meanings are alike or not")
+    print("  a path  of a similarity you have saved (simloss similarity makes one)\n")
+    try:
+        kind = UsersName(input("order, words, or a path: ").strip())
+        is_order = kind == "order"
+        return kind, input("All classes in order, with commas: ").strip() if is_order else None
+    except EOFError:  # Ctrl-D: no answer
+        print()
+        return None, None
+
+
+def described(data: "DataConfig", dataset: "Dataset", made: "Proposal") -> Iterator[str]:
+    """What was found, line by line, before anything is trained."""
+    notes = dataset.notes
+    yield f"{dataset.name}: {len(dataset):,} examples{_inputs(dataset)}"
+    for name, reason in notes.get("unused", {}).items():
+        yield f"  column {name!r} is not used: {reason}"
+    for name, entry in notes.get("not_numbers", {}).items():
+        yield (
+            f"  {entry['count']:,} cells of {name!r} are no number and count as missing, "
+            f"such as {entry['example']!r}"
+        )
+    if count := notes.get("rows_without_class"):
+        yield f"  {count:,} rows without a class are left out"
+    if count := notes.get("rows_without_image"):
+        yield f"  {count:,} rows without an image are left out"
+    for reason, entry in notes.get("left_out", {}).items():
+        yield f"  {entry['count']:,} files left out ({reason}): {', '.join(entry['names'][:3])}"
+    if "parts" in notes:
+        yield f"  {notes['parts']}"
+    yield _classes(dataset, made)
+    if bins := notes.get("bins"):
+        yield f"  --bins {bins} gives {dataset.num_classes} classes, because values repeat"
+    if rare := notes.get("rare_classes"):
+        listed = ", ".join(f"{name} ({count})" for name, count in rare.items())
+        yield f"  rare, fewer than 3 examples: {listed}"
+    chosen = "" if made.reason.startswith("you") else "; --similarity chooses another"
+    name = Path(made.similarity).name  # of a file, without its folder
+    yield f"Similarity: {name}, because {made.reason}{chosen}"
+
+
+def missing_from_parts(dataset: "Dataset", split: object, seeds: tuple[int, ...]) -> Iterator[str]:
+    """The classes that some part of some split has no example of."""
+    from ..experiment.plan.config import SplitConfig
+    from ..experiment.train.splits import indices_of
+
+    assert isinstance(split, SplitConfig)
+    lacking: dict[str, dict[str, None]] = {}
+    for seed in seeds:
+        for part, indices in indices_of(dataset, split, seed).items():
+            present = set(dataset.labels[indices].tolist())
+            for label, name in enumerate(dataset.class_names):
+                if label not in present:
+                    lacking.setdefault(part, {})[name] = None
+    for part, names in lacking.items():
+        some = ", ".join(list(names)[:10]) + (", …" if len(names) > 10 else "")
+        yield f"  no example in the {part} part of some split: {some}"
+
+
+def _inputs(dataset: "Dataset") -> str:
+    if dataset.columns is None:
+        shape = " x ".join(str(size) for size in dataset.input_shape)
+        return f" of {shape}"
+    kinds = [column.kind for column in dataset.columns]
+    words = {"number": "numeric", "date": "dates", "rank": "ordered words", "category": "words"}
+    parts = [f"{kinds.count(kind)} {word}" for kind, word in words.items() if kind in kinds]
+    gaps = sum(column.has_missing for column in dataset.columns)
+    also = f", {gaps} with gaps" if gaps else ""
+    return f", {len(kinds)} columns to predict from ({', '.join(parts)}{also})"
+
+
+def _classes(dataset: "Dataset", made: "Proposal") -> str:
+    from ..data.class_order import ClassOrder
+
+    is_ordered = made.similarity in ("order", "values", "gaussian")
+    order = ClassOrder(dataset.class_names, "given" if is_ordered else "names")
+    how = "in this order" if is_ordered else "in no order"
+    return f"{dataset.num_classes} classes, {how}: {order}"

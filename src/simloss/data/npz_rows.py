@@ -1,0 +1,73 @@
+"""Arrays in an npz file: their names and shapes, and rows of one without holding all of it."""
+
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .errors import DataError
+
+Array = np.ndarray[Any, Any]
+_HEADERS = {
+    (1, 0): np.lib.format.read_array_header_1_0,
+    (2, 0): np.lib.format.read_array_header_2_0,
+}
+
+
+class Shape(NamedTuple):
+    """Of an array in a file; `by_column` where it is stored column after column."""
+
+    shape: tuple[int, ...]
+    dtype: "np.dtype[Any]"
+    by_column: bool
+
+
+def npz_shapes(path: Path) -> dict[str, Shape]:
+    """The arrays of the file, by name; nothing in it is unpickled."""
+    with _archive(path) as archive:
+        names = [name.removesuffix(".npy") for name in archive.namelist()]
+        found = {}
+        for name in names:
+            with archive.open(f"{name}.npy") as file:
+                found[name] = _shape(path, name, file)
+        return found
+
+
+def npz_rows(path: Path, name: str, rows: int) -> Iterator[Array]:
+    """An array of the file, so many rows at a time; one stored by column is read at once."""
+    with _archive(path) as archive, archive.open(f"{name}.npy") as file:
+        shape, dtype, by_column = _shape(path, name, file)
+        width = int(np.prod(shape[1:], dtype=np.int64))
+        if by_column:  # as tables of pandas are
+            whole = np.frombuffer(file.read(), dtype).reshape(shape[::-1]).T
+            yield from (whole[first : first + rows] for first in range(0, shape[0], rows))
+            return
+        for first in range(0, shape[0], rows):
+            count = min(rows, shape[0] - first)
+            content = file.read(count * width * dtype.itemsize)
+            yield np.frombuffer(content, dtype).reshape(count, *shape[1:])
+
+
+@contextmanager
+def _archive(path: Path) -> Iterator[zipfile.ZipFile]:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            yield archive
+    except (zipfile.BadZipFile, EOFError, KeyError, NotImplementedError, ValueError) as error:
+        if isinstance(error, DataError):
+            raise
+        reason = " ".join(str(error).split()) or type(error).__name__
+        raise DataError(f"'{path}' must be an npz file, but: {reason}.") from None
+
+
+def _shape(path: Path, name: str, file: Any) -> Shape:
+    read: Any = _HEADERS.get(np.lib.format.read_magic(file))
+    if read is None:
+        raise DataError(f"'{path}' must hold plain arrays, but {name!r} is of another kind.")
+    shape, is_fortran, dtype = read(file)
+    if dtype.hasobject:
+        raise DataError(f"'{path}' must hold plain arrays, but {name!r} holds Python objects.")
+    return Shape(shape, dtype, is_fortran and len(shape) > 1)

@@ -1,0 +1,198 @@
+"""Probabilities in a file, one column per class, read some rows at a time."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .. import _checks
+from .class_order import ClassOrder, class_order
+from .columns import names_rows
+from .errors import DataError, MissingDataError
+from .npz_rows import npz_rows, npz_shapes
+from .probability_rows import checked_rows
+from .table_file import ENDINGS, column, is_table, table_parts
+
+Array = np.ndarray[Any, Any]
+
+# Numbers that are read together, and rows that are looked at to tell what the columns are.
+_PART_ENTRIES = 1 << 20
+_LOOKED_AT = 1000
+
+_NPZ = ".npz"
+_ARRAY = "probabilities"
+_CLASSES = "classes"
+
+
+class Part(NamedTuple):
+    """Some rows of a file.
+
+    Attributes:
+        first: the number of the first, from 1.
+        probabilities: (M, C), in class order; each row sums to 1.
+        cells: heading -> cells (M) of the other columns that are wanted.
+    """
+
+    first: int
+    probabilities: Array
+    cells: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class ProbabilityFile:
+    """A file of probabilities, and what its columns are.
+
+    Attributes:
+        path: CSV, TSV (also .gz), parquet or npz.
+        order: the classes in order.
+        names_rows: the columns that name the rows.
+        others: the columns that are wanted beside the classes and those.
+    """
+
+    path: Path
+    order: ClassOrder
+    names_rows: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()
+
+    @classmethod
+    def open(
+        cls,
+        path: Path,
+        *,
+        classes: Sequence[str] | None = None,
+        order: Sequence[str] | None = None,
+        others: Sequence[str] = (),
+    ) -> "ProbabilityFile":
+        """Tell the classes from the other columns.
+
+        Args:
+            path: the file. An npz file holds an array "probabilities", (N, C), and, unless the
+                classes are 0, 1, 2, ..., their names as an array "classes".
+            classes: the class names, where they are known; else all columns of numbers are classes
+                but those that number or name the rows.
+            order: all classes in order, where their names do not tell it.
+            others: headings of columns that are wanted and no classes.
+        """
+        wanted = list(order if order is not None else classes or ())
+        if path.name.lower().endswith(_NPZ):
+            found, named = _npz_classes(path, others), list[str]()
+        else:
+            found, named = _table_classes(path, wanted, others)
+        for name in wanted:
+            if name not in found:
+                remedy = _checks.nearest_spelling(name, found)
+                raise DataError(
+                    f"'{path}' must have a column for each class, but {name!r} has none{remedy}."
+                )
+        found = [name for name in found if name in wanted] if wanted else found
+        if len(found) < 2:
+            has = f"only {found[0]!r}" if found else "none"
+            raise DataError(f"'{path}' must have a column of numbers per class, but has {has}.")
+        known = class_order(found, order)
+        return cls(path, known, tuple(named), tuple(dict.fromkeys(others)))
+
+    def parts(self) -> Iterator[Part]:
+        """All rows, some at a time."""
+        count = max(1, _PART_ENTRIES // len(self.order.names))
+        first = 1
+        is_npz = self.path.name.lower().endswith(_NPZ)
+        for p, cells in self._npz_parts(count) if is_npz else self._table_parts(count):
+            yield Part(first, checked_rows(p, first, self.order.names, self.path), cells)
+            first += len(p)
+
+    def _npz_parts(self, count: int) -> Iterator[tuple[Array, dict[str, Any]]]:
+        pandas = _checks.installed("pandas", "cli")
+        names = _npz_names(self.path)
+        place = [names.index(name) for name in self.order.names]
+        beside = [npz_rows(self.path, name, count) for name in self.others]
+        for p, *cells in zip(npz_rows(self.path, _ARRAY, count), *beside, strict=True):
+            some = {name: pandas.Series(c) for name, c in zip(self.others, cells, strict=True)}
+            in_order = p if place == sorted(place) else p[:, place]
+            yield in_order.astype(np.float64), some
+
+    def _table_parts(self, count: int) -> Iterator[tuple[Array, dict[str, Any]]]:
+        names, first = list(self.order.names), 1
+        for frame in table_parts(self.path, count, self.others):
+            _require_numbers(frame, names, first, self.path)
+            cells = {name: frame[name] for name in (*self.names_rows, *self.others)}
+            yield frame[names].to_numpy(np.float64, na_value=np.nan), cells
+            first += len(frame)
+
+
+def _table_classes(
+    path: Path, wanted: Sequence[str], others: Sequence[str]
+) -> tuple[list[str], list[str]]:
+    """The columns that may be classes, and those that name the rows."""
+    import pandas
+
+    if path.exists() and not is_table(path):
+        endings = ", ".join((*ENDINGS, _NPZ))
+        raise DataError(f"'{path}' must end in {endings} to be read as probabilities.")
+    frame = next(table_parts(path, _LOOKED_AT, tuple(others)))
+    if frame.empty:
+        raise DataError(f"'{path}' must hold rows below its heading, but there are none.")
+    for name in others:
+        column(frame, name, "truth", path)
+    rest = [name for name in frame.columns if name not in others]
+    named = [
+        name
+        for name in rest
+        if name not in wanted
+        and (names_rows(name) or not pandas.api.types.is_numeric_dtype(frame[name]))
+    ]
+    return [name for name in rest if name not in named], named
+
+
+def _npz_classes(path: Path, others: Sequence[str]) -> list[str]:
+    if not path.exists():
+        raise MissingDataError(f"Nothing was found at '{path}'.")
+    shapes = npz_shapes(path)
+    if _ARRAY not in shapes or len(shapes[_ARRAY].shape) != 2:
+        came = ", ".join(f"{name} {shapes[name].shape}" for name in shapes) or "nothing"
+        raise DataError(
+            f"'{path}' must hold an array 'probabilities' of shape (N, C), but holds {came}."
+        )
+    rows = shapes[_ARRAY].shape[0]
+    for name in others:
+        if name not in shapes or shapes[name].shape != (rows,):
+            came = f"has shape {shapes[name].shape}" if name in shapes else "is not there"
+            raise DataError(
+                f"'{path}' must hold an array {name!r} of {rows:,} cells, but it {came}."
+            )
+    if not rows:
+        raise DataError(f"'{path}' must hold a row of probabilities, but there are none.")
+    return _npz_names(path)
+
+
+def _npz_names(path: Path) -> list[str]:
+    shapes = npz_shapes(path)
+    count = shapes[_ARRAY].shape[1]
+    if _CLASSES not in shapes:
+        return [str(i) for i in range(count)]
+    names = [str(name) for some in npz_rows(path, _CLASSES, count) for name in some.tolist()]
+    if len(names) != count:
+        raise DataError(
+            f"'{path}' must name each of its {count} columns in 'classes', but has {len(names)}."
+        )
+    _checks.distinct("classes", names)
+    return names
+
+
+def _require_numbers(frame: Any, names: list[str], first: int, path: Path) -> None:
+    """One sentence on the first cell of a class column that is no number."""
+    import pandas
+
+    for name in names:
+        if pandas.api.types.is_numeric_dtype(frame[name]):
+            continue
+        numbers = pandas.to_numeric(frame[name], errors="coerce")
+        odd = (numbers.isna() & frame[name].notna()).to_numpy().nonzero()[0]
+        if len(odd):
+            cell = str(frame[name].iloc[odd[0]])[:40]
+            raise DataError(
+                f"'{path}' must hold probabilities, but row {first + odd[0]} has {cell!r} for "
+                f"{name!r}."
+            )
+        frame[name] = numbers

@@ -1,0 +1,1 @@
+"""Treatments x seeds: every cell once, recorded in a folder."""

@@ -1,0 +1,175 @@
+"""One cell: a treatment with a seed, from a configuration to a record."""
+
+import hashlib
+import platform
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import nn
+
+from ... import __version__
+from ...data import Dataset
+from ..plan import sources
+from ..plan.alternatives import Objective, objective_of
+from ..plan.config import Config, cell_id
+from ..plan.treatment import Treatment
+from ..train.checkpoint import Checkpoint
+from ..train.loop import NotFiniteError, Outcome, Part, logits_of, train
+from ..train.measure import Judge, output_summary, temperature_of
+from ..train.nets import model
+from ..train.splits import indices_of, parts_of
+from .store import Arrays
+
+OnEpoch = Callable[[dict[str, Any]], None]
+
+
+def derived_seed(seed: int, purpose: str) -> int:
+    """A seed for one purpose: initialisation, order. Far from those of other seeds."""
+    digest = hashlib.sha256(f"{purpose} {seed}".encode()).digest()
+    return int.from_bytes(digest[:7], "big")
+
+
+def dataset_of(config: Config) -> Dataset:
+    """The data of an experiment."""
+    return sources.dataset(config.data.source, config.data.path, config.data.options)
+
+
+def fresh_net(config: Config, dataset: Dataset, seed: int) -> nn.Module:
+    """The net as it starts, the same for every treatment with this seed."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(derived_seed(seed, "initialisation"))
+        return model(config.model, dataset.input_shape, dataset.num_classes)
+
+
+def run_cell(
+    config: Config,
+    treatment: Treatment,
+    seed: int,
+    on_epoch: OnEpoch = lambda line: None,
+    unfinished: Path | None = None,
+) -> tuple[dict[str, Any], Arrays | None]:
+    """Train and measure one cell; a loss that is not finite makes a record that says so.
+
+    `unfinished` is a folder where a long run leaves its state, to go on from if it is interrupted.
+    """
+    name = cell_id(config, treatment, seed)
+    checkpoint = Checkpoint(unfinished / f"{name}.pt" if unfinished else None)
+    dataset = dataset_of(config)
+    parts = parts_of(dataset, indices_of(dataset, config.split, seed))
+    judge = Judge.of(dataset, config.metrics, config.cost)
+    objective = objective_of(treatment.loss_for(dataset))
+    started = time.perf_counter()
+    finished: tuple[dict[str, Any], Arrays | None]
+    try:
+        outcome = train(
+            net := fresh_net(config, dataset, seed),
+            objective,
+            parts["train"],
+            parts["validation"],
+            judge,
+            config.rules,
+            config.training,
+            derived_seed(seed, "order"),
+            on_epoch,
+            checkpoint,
+        )
+    except NotFiniteError as error:
+        finished = failed(config, treatment, seed, str(error)), None
+    else:
+        outcome.seconds["total"] = time.perf_counter() - started
+        finished = measured(config, treatment, seed, net, outcome, parts, judge, objective)
+    checkpoint.remove()
+    return finished
+
+
+def head(config: Config, treatment: Treatment, seed: int, status: str) -> dict[str, Any]:
+    """What every record begins with."""
+    return {
+        "cell": cell_id(config, treatment, seed),
+        "status": status,
+        "treatment": {
+            **treatment.as_dict(),
+            "label": treatment.label,
+            "family": treatment.family,
+            "parameter": treatment.parameter,
+        },
+        "seed": seed,
+        "versions": versions(),
+    }
+
+
+def failed(config: Config, treatment: Treatment, seed: int, reason: str) -> dict[str, Any]:
+    """The record of a cell that could not be finished."""
+    return {**head(config, treatment, seed, "failed"), "error": reason}
+
+
+def measured(
+    config: Config,
+    treatment: Treatment,
+    seed: int,
+    net: nn.Module,
+    outcome: Outcome,
+    parts: dict[str, Part],
+    judge: Judge,
+    objective: Objective,
+) -> tuple[dict[str, Any], Arrays | None]:
+    """The record and the sidecar of a finished run: every rule at its own best weights.
+
+    Of a net whose outputs for a part are not finite, as an input far from the others may make
+    them, a record that says so.
+    """
+    record = {
+        **head(config, treatment, seed, "done"),
+        "metrics": {"validation": {}, "test": {}},
+        "temperature": {},
+        "best_epoch": outcome.best_epoch,
+        "epochs": len(outcome.history),
+        "history": outcome.history,
+        "sizes": {name: len(part) for name, part in parts.items()},
+        "seconds": {name: round(value, 3) for name, value in outcome.seconds.items()},
+        "threads": torch.get_num_threads(),
+    }
+    sidecar: Arrays = {}
+    for rule in config.rules:
+        net.load_state_dict(outcome.states[rule])
+        logits = {
+            name: objective.logits(logits_of(net, part, config.training.precision))
+            for name, part in parts.items()
+        }
+        for name, outputs in logits.items():
+            if bool(outputs.softmax(-1).isnan().any()):
+                reason = f"the net's outputs for the {name} part are not finite."
+                return failed(config, treatment, seed, reason), None
+        temperature = temperature_of(logits["validation"], parts["validation"].labels)
+        record["temperature"][rule] = temperature
+        for name, part in parts.items():
+            p = logits[name].softmax(-1)
+            answers = judge.answers(p, rule)
+            if name != "train":
+                values = judge.all_metrics(answers, part.labels, p)
+                calibrated = (logits[name] / temperature).softmax(-1)
+                values |= calibrated_metrics(judge, calibrated, part.labels, rule)
+                record["metrics"][name][rule] = values
+            if rule == "argmax" or name == "test":
+                summary = output_summary(p, {rule: answers}, part.labels, judge.num_classes)
+                keep = (
+                    summary if rule == "argmax" else {k: v for k, v in summary.items() if rule in k}
+                )
+                sidecar |= {f"{name}_{key}": value for key, value in keep.items()}
+    return record, sidecar
+
+
+def calibrated_metrics(
+    judge: Judge, p: torch.Tensor, truth: torch.Tensor, rule: str
+) -> dict[str, float]:
+    """The same metrics at the temperature that validation asks for, under "NAME_calibrated"."""
+    values = judge.all_metrics(judge.answers(p, rule), truth, p)
+    return {f"{name}_calibrated": value for name, value in values.items()}
+
+
+def versions() -> dict[str, str]:
+    """What made a record."""
+    return {"simloss": __version__, "torch": torch.__version__, "python": platform.python_version()}

@@ -1,0 +1,1 @@
+"""What is to be compared: data, treatments, seeds, as one configuration."""

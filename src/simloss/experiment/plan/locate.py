@@ -1,0 +1,163 @@
+"""A comparison on a table or an image folder of the user's own."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from ... import _checks
+from ..._disk import expanded
+from ..._imports import names_an_attribute
+from ...data import DataError, Dataset, MissingDataError
+from ...data.content import content_of
+from ...data.memory import check_fits_memory
+from ...data.table_file import ENDINGS, is_table
+from . import sources
+from .config import Config, DataConfig, SplitConfig, TrainingConfig, argmax_and
+from .default_treatment import start, with_baseline
+from .presets import COMPARE_LOSSES
+from .propose import Proposal
+from .treatment import BASELINE, treatments
+
+_ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.xz", ".tar.bz2")
+_MANY_ROWS = 2000
+
+
+def data_config(
+    data: str,
+    *,
+    target: str | None = None,
+    image_column: str | None = None,
+    class_order: Sequence[str] | None = None,
+    bins: int | None = None,
+    superclass: str | None = None,
+    drop: Sequence[str] = (),
+    size: int | None = None,
+    skip_unreadable: bool = False,
+) -> DataConfig:
+    """Which reader reads what the user has named, a path or `module:reader`, and how."""
+    path = expanded(data)
+    source = _source(data, path, image_column)
+    given: dict[str, Any] = {
+        "target": target,
+        "image_column": image_column,
+        "class_order": list(class_order) if class_order else None,
+        "bins": bins,
+        "superclass": superclass,
+        "drop": list(drop) or None,
+        "size": size,
+        "skip_unreadable": skip_unreadable or None,
+    }
+    options = {name: value for name, value in given.items() if value is not None}
+    taken = _OPTIONS.get(source, set())
+    for name in options:
+        if name not in taken:
+            flag, what = name.replace("_", "-"), _WHAT.get(source, "a reader of your own")
+            raise ValueError(f"`--{flag}` does not apply to {what} like '{path}'.")
+    if source not in _OPTIONS:
+        return DataConfig(source)
+    if "target" in taken and target is None:
+        raise ValueError(f"`--target` must name the column of '{path}' to predict.")
+    if is_table(path):
+        check_fits_memory(path)  # before the digest: a file too large is long to read
+    options["content"] = content_of(path)
+    return DataConfig(source, str(path.resolve()), options)
+
+
+_OPTIONS = {
+    "table": {"target", "class_order", "bins", "superclass", "drop"},
+    "images": {"class_order", "size", "skip_unreadable"},
+    "image-table": {
+        *("target", "image_column", "class_order", "bins"),
+        *("superclass", "size", "skip_unreadable"),
+    },
+}
+_WHAT = {"table": "a table", "images": "an image folder", "image-table": "a table of images"}
+
+
+def _source(data: str, path: Path, image_column: str | None) -> str:
+    if not path.exists():
+        if names_an_attribute(data):
+            return data
+        raise MissingDataError(
+            f"`data` must be diamonds, abalone, a table, a folder of images or module:reader, "
+            f"but nothing was found at '{path}'."
+        )
+    if path.is_dir() or path.name.lower().endswith(_ARCHIVES):
+        return "images"
+    if is_table(path):
+        return "table" if image_column is None else "image-table"
+    raise DataError(
+        f"'{path}' must be a table ({', '.join(ENDINGS)}) or a folder of images, "
+        f"but its name ends in {path.suffix or 'nothing known'!r}."
+    )
+
+
+def dataset_at(data: DataConfig) -> Dataset:
+    """The data it describes."""
+    return sources.dataset(data.source, data.path, data.options)
+
+
+def their_comparison(
+    data: DataConfig,
+    dataset: Dataset,
+    proposal: Proposal,
+    *,
+    values: Sequence[float] | None = None,
+    losses: Sequence[str] = COMPARE_LOSSES,
+    seeds: int = 10,
+    epochs: int | None = None,
+    model: str | None = None,
+    augment: bool | None = None,
+    device: str = "auto",
+) -> Config:
+    """The comparison with every choice made: cross entropy and the losses at each value."""
+    images = dataset.inputs.ndim == 4
+    if augment and not images:
+        raise ValueError(f"`--augment` is for images, but {dataset.name} is a table.")
+    model = model or ("small-cnn" if images else "mlp")
+    chosen = treatments([BASELINE, *losses], proposal.similarity, list(values or proposal.values))
+    training = TrainingConfig(
+        epochs=(60 if images else 200) if epochs is None else epochs,
+        patience=8,
+        batch_size=256 if len(dataset) >= _MANY_ROWS and not images else 64,
+        learning_rate=1e-3 if images else 3e-3,
+        stop_on=proposal.metrics[0],
+        keep_best_of="each rule",
+        augment=images and (model == "resnet" if augment is None else augment),
+        device=device,
+    )
+    return Config(
+        name=dataset.name,
+        data=data,
+        model=model,
+        treatments=tuple(chosen),
+        seeds=tuple(range(_checks.class_count("seeds", seeds))),
+        metrics=proposal.metrics,
+        rules=proposal.rules,
+        split=_split(dataset),
+        training=training,
+        cost=proposal.cost,
+    )
+
+
+def one_of(
+    config: Config, *, loss: str | None, value: float | None, rule: str, seed: int
+) -> Config:
+    """The same for a single net: a loss, a value, a decision."""
+    kind = config.treatments[-1].similarity
+    assert kind is not None
+    return replace(
+        config,
+        treatments=with_baseline(start(loss, kind, value)),
+        seeds=(seed,),
+        rules=argmax_and(rule),
+    )
+
+
+def _split(dataset: Dataset) -> SplitConfig:
+    """A new split a seed, with every class in every part where there are enough examples."""
+    if dataset.parts is not None:
+        return SplitConfig()
+    together = dataset.groups is not None and len(dataset.groups.unique()) < len(dataset)
+    return SplitConfig(new_for_each_seed=True, stratify=True, keep_duplicates_together=together)

@@ -1,0 +1,193 @@
+"""What is compared: a loss, a similarity, and the value of its one parameter."""
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from functools import partial
+from typing import Any
+
+from torch import nn
+
+from ... import _checks
+from ..._imports import imported, names_an_attribute, users_own
+from ...data import Dataset
+from ...loss import ProperSimLoss, SimLoss, SoftTargetLoss
+from ...loss.module import SimilarityLoss
+from ...similarity import Similarity
+from .alternatives import ALTERNATIVES
+from .similarities import SIMILARITIES, short_name, similarity_of
+
+# Enough for probabilities as good as cross entropy's; docs/results.md has other shares.
+BLENDED_SHARE = 0.1
+
+LOSSES: dict[str, Callable[..., SimilarityLoss]] = {
+    "simloss": SimLoss,
+    "proper": ProperSimLoss,
+    "soft-target": SoftTargetLoss,
+    "blended": partial(ProperSimLoss, cross_entropy_share=BLENDED_SHARE),
+}
+BASELINE = "cross-entropy"
+
+_LABELS = {
+    BASELINE: "cross entropy",
+    "simloss": "SimLoss",
+    "proper": "proper SimLoss",
+    "soft-target": "soft targets",
+    "blended": "blended proper SimLoss",
+    **{name: alternative.label for name, alternative in ALTERNATIVES.items()},
+}
+_SYMBOLS = {"lower_bound": "l", "temperature": "t"}
+
+
+@dataclass(frozen=True)
+class Treatment:
+    """A loss, the kind of similarity it uses, and that similarity's parameter.
+
+    Attributes:
+        loss: "cross-entropy", "simloss", "proper", "soft-target", "blended" (the proper loss with
+            a tenth of cross entropy), a user's `module:class`, made from a similarity, or one of
+            `ALTERNATIVES`.
+        similarity: a name in `SIMILARITIES`, the path of a saved one, or a user's `module:factory`,
+            called with the class names; None for cross entropy and the alternatives.
+        value: the parameter: r of an order, the lower bound of words, a temperature; the power of a
+            similarity that is saved or the user's own; an alternative's own parameter.
+        options: keywords of the loss (`cross_entropy_share`, `label_smoothing`) and
+            `normalized: true` for the appendix's form; of cross entropy, `label_smoothing` only.
+
+    Example:
+        >>> Treatment("simloss", "order", 0.8).label
+        'SimLoss, r = 0.8'
+    """
+
+    loss: str
+    similarity: str | None = None
+    value: float | None = None
+    options: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.loss in ALTERNATIVES:
+            return self._check_alternative()
+        if not names_an_attribute(self.loss):
+            # With a similarity, as the commands give every loss, the alternatives are no choice.
+            others = ALTERNATIVES if self.similarity is None else ()
+            known = (BASELINE, *LOSSES, *others, "module:class")
+            _checks.choice("loss", self.loss, known)
+        if self.loss != BASELINE and self.similarity is None:
+            raise ValueError(f"`loss` {self.loss!r} needs a similarity, but got none.")
+        if self.loss == BASELINE:
+            self._check_baseline()
+        if self.value is not None:
+            _checks.real("value", self.value)
+        self._check_options()
+
+    def _check_baseline(self) -> None:
+        """Nothing that has to do with similarity, which would be named and have no effect."""
+        for name in ("similarity", "value"):
+            if getattr(self, name) is not None:
+                raise ValueError(
+                    f"`loss` {BASELINE!r} takes no {name}, but got {getattr(self, name)!r}."
+                )
+        for name in ("cross_entropy_share", "normalized"):
+            if name in self.options:
+                raise ValueError(
+                    f"`loss` {BASELINE!r} takes no {name!r}, but got {self.options[name]!r}."
+                )
+
+    def _check_options(self) -> None:
+        unknown = set(self.options) - {"cross_entropy_share", "label_smoothing", "normalized"}
+        if unknown:
+            raise ValueError(f"`options` of a treatment do not include {sorted(unknown)[0]!r}.")
+        for name in ("cross_entropy_share", "label_smoothing"):
+            _checks.share(name, self.options.get(name, 0.0))
+        if not isinstance(self.options.get("normalized", True), bool):
+            raise TypeError(
+                f"`normalized` must be true or false, but got {self.options['normalized']!r}."
+            )
+
+    def _check_alternative(self) -> None:
+        """No similarity, no options, and a value where it has a parameter."""
+        if self.similarity is not None or self.options:
+            what = "similarity" if self.similarity is not None else "options"
+            raise ValueError(
+                f"`loss` {self.loss!r} takes no {what}, but got {getattr(self, what)!r}; "
+                f"name it without in the treatments of a config.yaml."
+            )
+        parameter = ALTERNATIVES[self.loss].parameter
+        if (self.value is None) != (parameter is None):
+            rule = f"needs a value of its {parameter}" if parameter else "takes no value"
+            raise ValueError(f"`loss` {self.loss!r} {rule}, but got {self.value}.")
+
+    @property
+    def parameter(self) -> str | None:
+        """The name of the parameter: "r", "lower_bound", "temperature"."""
+        if self.loss in ALTERNATIVES and self.value is not None:
+            return ALTERNATIVES[self.loss].parameter
+        if self.similarity is None or self.value is None:
+            return None
+        known = SIMILARITIES.get(self.similarity)
+        return known.parameter if known else "power"
+
+    @property
+    def label(self) -> str:
+        """What a table calls it."""
+        return self._label(self.parameter)
+
+    @property
+    def family(self) -> str:
+        """The label without the parameter: what is one line of a figure."""
+        return self._label(None)
+
+    def _label(self, parameter: str | None) -> str:
+        text = _LABELS.get(self.loss) or self.loss.partition(":")[2]
+        if self.similarity is not None and self.similarity != "order":
+            text += f" ({short_name(self.similarity)})"
+        if parameter:
+            text += f", {_SYMBOLS.get(parameter, parameter)} = {self.value:g}"
+        for name, value in sorted(self.options.items()):
+            text += f", {name.replace('_', ' ')}" + ("" if value is True else f" {value:g}")
+        return text
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values, without what is not set."""
+        return {name: value for name, value in asdict(self).items() if value not in (None, {})}
+
+    def similarity_for(self, dataset: Dataset) -> Similarity | None:
+        """The similarity of the data's classes under this treatment."""
+        if self.similarity is None:
+            return None
+        similarity = similarity_of(self.similarity, self.value, dataset)
+        return similarity.normalized() if self.options.get("normalized") else similarity
+
+    def loss_for(self, dataset: Dataset) -> nn.Module:
+        """The loss module, on the CPU."""
+        if self.loss in ALTERNATIVES:
+            value = 0.0 if self.value is None else self.value
+            return ALTERNATIVES[self.loss].make(dataset, value)
+        options = {k: v for k, v in self.options.items() if k != "normalized"}
+        similarity = self.similarity_for(dataset)
+        if similarity is None:
+            return nn.CrossEntropyLoss(**options)
+        make = LOSSES.get(self.loss) or imported("loss", users_own("loss", self.loss))
+        made = make(similarity, **options)
+        if not isinstance(made, nn.Module):
+            kind = type(made).__name__
+            raise TypeError(f"`loss` {self.loss!r} must make an nn.Module, but made {kind}.")
+        return made
+
+
+def treatments(
+    losses: list[str], similarity: str, values: list[float], **options: Any
+) -> list[Treatment]:
+    """Each loss with each value; cross entropy, which has none, once and first.
+
+    Example:
+        >>> [t.label for t in treatments(["simloss", "cross-entropy"], "order", [0.3, 0.8])]
+        ['cross entropy', 'SimLoss, r = 0.3', 'SimLoss, r = 0.8']
+    """
+    made = [Treatment(BASELINE)]
+    made += [
+        Treatment(loss, similarity, float(value), options)
+        for loss in losses
+        if loss != BASELINE
+        for value in values
+    ]
+    return [each for place, each in enumerate(made) if each not in made[:place]]

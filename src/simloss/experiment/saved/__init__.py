@@ -1,0 +1,1 @@
+"""One net in a file: trained, saved, answering for new data."""

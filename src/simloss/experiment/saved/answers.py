@@ -1,0 +1,94 @@
+"""A saved net's answers as a table: class, probabilities, expected cost."""
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from ... import _checks
+from ...decision import decide, expected_cost
+from ...decision.answer import UNSURE
+from ..plan.config import RULES
+from .model import SavedModel
+from .new_data import NewData
+
+Table = dict[str, list[Any]]
+"""Heading -> one cell an example."""
+
+_FEW = 3
+
+
+def answers(
+    saved: SavedModel,
+    data: NewData,
+    *,
+    rule: str | None = None,
+    abstain: float | None = None,
+    all_probabilities: bool = False,
+) -> Table:
+    """One row an example: the answer, its probability, what it is expected to cost, the others.
+
+    The answer is made as the net was judged when it was chosen, from its probabilities as they are.
+    What is shown beside it is calibrated by the temperature that validation asked for: answers made
+    from that can be much worse, where a net's outputs are no posterior (SimLoss's, by the median).
+
+    Args:
+        saved: the net.
+        data: the examples.
+        rule: the decision, if not the one the net was kept for.
+        abstain: give no answer where it is expected to cost more than this.
+        all_probabilities: of every class, instead of the three most probable ones.
+    """
+    p = saved.probabilities(data.inputs)
+    cost, positions = cost_of(saved, rule or saved.rule)
+    as_judged = saved.probabilities(data.inputs, calibrated=False)
+    chosen = decide(as_judged, cost, positions=positions)
+    costs = expected_cost(p, chosen, cost, positions=positions)
+    limit = float("inf") if abstain is None else _checks.threshold("abstain", abstain)
+    final = chosen.masked_fill(costs > limit, UNSURE)
+    names = saved.class_names
+    table: Table = {
+        data.name_heading: data.names,
+        "answer": [names[i] if i >= 0 else None for i in final.tolist()],
+        "probability": _rounded(p.gather(1, chosen.unsqueeze(1)).squeeze(1)),
+        "expected_cost": _rounded(costs),
+    }
+    if abstain is not None:
+        table["abstained"] = (final < 0).tolist()
+    return table | (_every(p, names) if all_probabilities else _most_probable(p, names))
+
+
+def cost_of(saved: SavedModel, rule: str) -> tuple[Any, Tensor | None]:
+    """What `decide` takes for a rule: the cost, and the positions of the classes."""
+    _checks.choice("decision", rule, RULES)
+    judge = saved.judge()
+    cost = judge.cost(rule)
+    if cost is None:
+        raise ValueError(f"`decision` {rule!r} must suit the model, but it knows no {rule}.")
+    return cost, judge.where(rule)
+
+
+def right_share(saved: SavedModel, data: NewData, table: Table) -> tuple[int, int]:
+    """How many of the answers are right, and how many examples have both answer and truth."""
+    truth = data.truth or []
+    known = [
+        (a, y) for a, y in zip(table["answer"], truth, strict=bool(truth)) if a is not None and y
+    ]
+    return sum(a == y for a, y in known), len(known)
+
+
+def _every(p: Tensor, names: tuple[str, ...]) -> Table:
+    return {f"p({name})": _rounded(p[:, i]) for i, name in enumerate(names)}
+
+
+def _most_probable(p: Tensor, names: tuple[str, ...]) -> Table:
+    best, at = p.topk(min(_FEW, len(names)), dim=1)
+    table: Table = {}
+    for k in range(best.shape[1]):
+        table[f"class_{k + 1}"] = [names[i] for i in at[:, k].tolist()]
+        table[f"p_{k + 1}"] = _rounded(best[:, k])
+    return table
+
+
+def _rounded(values: Tensor) -> list[float]:
+    return [round(value, 6) for value in values.to(torch.float64).tolist()]

@@ -1,0 +1,231 @@
+"""A trained net in one file that cannot run code: weights, classes, statistics of its inputs."""
+
+import json
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated, Any, NotRequired, TypedDict
+
+import torch
+from torch import Tensor, nn
+
+from ... import _checks
+from ..._disk import tensors_of
+from ..._imports import UsersName
+from ..._schema import Positive, misfit
+from ...data import Dataset, Encoder, MissingDataError
+from ...data.standardize import Standardizer
+from ...similarity import as_similarity
+from ..grid.store import write_whole
+from ..plan.config import RULES, Config
+from ..train.loop import Part, logits_of
+from ..train.measure import Judge
+from ..train.nets import model
+from ..train.splits import Ready
+
+FORMAT = 1
+_STATISTICS = ("standardize.mean", "standardize.std")
+
+
+@dataclass
+class SavedModel:
+    """A net with all that is needed to answer for new inputs.
+
+    Attributes:
+        net: in evaluation mode, on the CPU.
+        standardize: the statistics of its training part.
+        class_names: in class order.
+        superclasses: one a class, or None.
+        temperature: fitted on validation.
+        config: what trained it; `rule` is the decision it was kept for.
+        input_shape: of one example as the net sees it.
+        encoder: makes inputs of a table's cells, or None.
+        similarity: S as (C, C), where 1 - S is the cost of a mistake, or None.
+        edges: of the bins, where the classes were made of numbers, or None.
+    """
+
+    net: nn.Module
+    standardize: Standardizer
+    class_names: tuple[str, ...]
+    superclasses: tuple[str, ...] | None
+    temperature: float
+    rule: str
+    config: Config
+    input_shape: tuple[int, ...]
+    encoder: Encoder | None = None
+    similarity: Tensor | None = None
+    edges: tuple[float, ...] | None = None
+
+    def save(self, path: Path) -> None:
+        """Write one safetensors file, whole or not at all."""
+        from safetensors.torch import save
+
+        about = {
+            "format": FORMAT,
+            "class_names": self.class_names,
+            "superclasses": self.superclasses,
+            "temperature": self.temperature,
+            "rule": self.rule,
+            "input_shape": self.input_shape,
+            "config": self.config.as_dict(),
+            "encoder": self.encoder.as_dict() if self.encoder else None,
+            "edges": self.edges,
+        }
+        tensors = {f"net.{k}": v.contiguous() for k, v in self.net.state_dict().items()}
+        tensors |= {
+            "standardize.mean": self.standardize.mean,
+            "standardize.std": self.standardize.std,
+        }
+        if self.similarity is not None:
+            tensors["similarity"] = self.similarity.contiguous()
+        write_whole(path, save(tensors, metadata={"simloss": json.dumps(about)}))
+
+    @classmethod
+    def load(cls, path: Path, *, net: UsersName | None = None) -> "SavedModel":
+        """Read it back.
+
+        Args:
+            path: the file.
+            net: the `module:factory` of a net of your own. A file may not say what is imported, so
+                a model with such a net is refused unless you name it here.
+        """
+        tensors, about = _read(path)
+        wrong = misfit(about, _About)
+        wrong = _lacking(tensors) if wrong is None else wrong
+        if wrong is not None:
+            raise ValueError(_not_ours(path, f": its {wrong!r} is not as it should be"))
+        return cls._rebuilt(path, tensors, about, net)
+
+    @classmethod
+    def _rebuilt(
+        cls, path: Path, tensors: dict[str, Tensor], about: dict[str, Any], net: UsersName | None
+    ) -> "SavedModel":
+        shape = tuple(about["input_shape"])
+        config = Config.from_dict(about["config"])
+        is_own = ":" in config.model
+        if is_own and config.model != net:
+            raise ValueError(
+                f"'{path}' has a net that {config.model!r} makes, which is imported only if you "
+                f"name it: --net {config.model}."
+            )
+        # A file that claims a net of any size must not have memory set aside for it.
+        with torch.device("cpu" if is_own else "meta"):
+            made = model((is_own and net) or config.model, shape, len(about["class_names"]))
+        weights = {k.removeprefix("net."): v for k, v in tensors.items() if k.startswith("net.")}
+        mean, std = tensors["standardize.mean"], tensors["standardize.std"]
+        encoder = Encoder.from_dict(about["encoder"]) if about.get("encoder") else None
+        statistics = dict.fromkeys(_STATISTICS, ((shape[0],), torch.float32))
+        if (
+            _kinds(weights) != _kinds(made.state_dict())
+            or not (_kinds(tensors).items() >= statistics.items())
+            or not all(bool(each.isfinite().all()) for each in tensors.values())
+            or (encoder is not None and encoder.width != shape[0])
+        ):
+            raise ValueError(f"'{path}' holds weights that do not fit its net.")
+        made.load_state_dict(weights, assign=True)
+        names, edges = tuple(about["class_names"]), about.get("edges")
+        matrix = tensors.get("similarity")
+        return cls(
+            made.eval(),
+            Standardizer(mean, std),
+            names,
+            _one_per_class("superclasses", about["superclasses"], len(names)),
+            float(about["temperature"]),
+            about["rule"],
+            config,
+            shape,
+            encoder,
+            None if matrix is None else _similarity(matrix, len(names)),
+            _one_per_class("edges", edges, len(names) + 1),
+        )
+
+    def probabilities(self, inputs: Tensor, *, calibrated: bool = True) -> Tensor:
+        """Class probabilities of inputs as a `Dataset` holds them, (N, C)."""
+        if self.encoder is not None:
+            inputs = self.encoder(inputs)
+        if tuple(inputs.shape[1:]) != self.input_shape:
+            raise ValueError(
+                f"`inputs` must have shape (N, {', '.join(map(str, self.input_shape))}), "
+                f"but got {tuple(inputs.shape)}."
+            )
+        ready = Ready(self.standardize, inputs.ndim == 4)
+        logits = logits_of(self.net, Part(inputs, torch.zeros(len(inputs)), ready))
+        return (logits / (self.temperature if calibrated else 1.0)).softmax(-1)
+
+    def predict(self, inputs: Tensor) -> Tensor:
+        """The classes answered, by the decision rule the net was kept for, (N)."""
+        return self.judge().answers(self.probabilities(inputs, calibrated=False), self.rule)
+
+    def judge(self) -> Judge:
+        """How its answers are made and measured."""
+        classes = Dataset(
+            "the model",
+            torch.empty(0, 1),
+            torch.empty(0, dtype=torch.long),
+            self.class_names,
+            superclasses=self.superclasses,
+        )
+        if self.similarity is None:
+            return Judge.of(classes, self.config.metrics, self.config.cost)
+        # Kept in the model, because the file it came from may be gone.
+        plain = Judge.of(classes, self.config.metrics)
+        return replace(plain, similarity=as_similarity(self.similarity))
+
+
+_Size = Annotated[int, lambda size: 1 <= size < 2**31]
+
+
+class _About(TypedDict):
+    """What a model's file says beside its weights."""
+
+    class_names: Annotated[list[str], lambda names: 0 < len(set(names)) == len(names)]
+    superclasses: list[str] | None
+    temperature: Positive
+    rule: Annotated[str, RULES.__contains__]
+    input_shape: Annotated[list[_Size], lambda shape: 1 <= len(shape) <= 4]
+    config: dict[str, Any]
+    encoder: NotRequired[dict[str, Any] | None]
+    edges: NotRequired[list[float] | None]
+
+
+def _lacking(tensors: dict[str, Tensor]) -> str | None:
+    """Which of the tensors that every model has is not there."""
+    return next((name for name in _STATISTICS if name not in tensors), None)
+
+
+def _kinds(tensors: dict[str, Tensor]) -> dict[str, Any]:
+    return {name: (tuple(each.shape), each.dtype) for name, each in tensors.items()}
+
+
+def _similarity(matrix: Tensor, count: int) -> Tensor:
+    known = as_similarity(matrix)
+    _checks.class_counts_agree("similarity", known.num_classes, "class_names", count)
+    return known.to_dense()
+
+
+def _one_per_class(name: str, values: list[Any] | None, count: int) -> tuple[Any, ...] | None:
+    if values is not None and len(values) != count:
+        raise ValueError(f"`{name}` of a model must have {count} entries, but got {len(values)}.")
+    return None if values is None else tuple(values)
+
+
+def _read(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    if not Path(path).exists():
+        raise MissingDataError(f"Nothing was found at '{path}'.")
+    try:
+        tensors, texts = tensors_of(path)
+        return tensors, json.loads(texts["simloss"])
+    except (OSError, KeyError, ValueError, RecursionError):
+        raise ValueError(_not_ours(path)) from None
+
+
+def _not_ours(path: Path, reason: str = "") -> str:
+    return f"'{path}' must be a model saved by simloss, but it is not{reason}."
+
+
+def fits(saved: SavedModel, dataset: Dataset) -> None:
+    """The data speaks of the classes and inputs the model knows."""
+    if dataset.class_names != saved.class_names:
+        raise ValueError(
+            f"the data must have the model's {len(saved.class_names)} classes in its order, "
+            f"but {dataset.name} has {dataset.num_classes} classes that differ."
+        )

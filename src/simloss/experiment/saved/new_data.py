@@ -1,0 +1,143 @@
+"""New examples for a saved net: rows of a table or images, without their classes."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from ..._disk import expanded
+from ..._imports import names_an_attribute
+from ...data import DataError, Encoder, rows
+from ...data.columns import not_understood
+from ...data.image_folder import listed_images, loose_images
+from ...data.images import UNREADABLE, Images
+from ...data.table import table_numbers
+from ...data.table_file import column, is_table, read_table
+from ...data.target import known_classes
+from ..plan.sources import dataset
+from .model import SavedModel
+
+# One a shipped table: they come by name, without a file.
+_BY_NAME = ("diamonds", "abalone")
+# What a cell is not, where its text has no number.
+_KINDS = {"number": "no number", "date": "no such date", "rank": "no word the model knows"}
+_UNREAD = {UNREADABLE: "cannot be read"}
+
+
+@dataclass(frozen=True)
+class NewData:
+    """Inputs as a saved net takes them.
+
+    Attributes:
+        inputs: (N, ...).
+        names: what each example is called: the number of its row, or its file.
+        name_heading: what these are.
+        truth: the class of each example as text, where the data says it.
+        notes: what a user should know, a sentence each.
+    """
+
+    inputs: Tensor
+    names: list[Any]
+    name_heading: str
+    truth: list[str | None] | None = None
+    notes: tuple[str, ...] = ()
+
+
+def new_data(saved: SavedModel, path: str, image_column: str | None = None) -> NewData:
+    """What stands at `path`, read as the net's training data was."""
+    is_shipped = path in _BY_NAME and saved.encoder is None and len(saved.input_shape) == 1
+    found = expanded(path)
+    if is_shipped or (names_an_attribute(path) and not found.exists()):
+        known = dataset(path, None, {})
+        truth = [known.class_names[i] for i in known.labels.tolist()]
+        return NewData(known.inputs, list(range(1, len(known) + 1)), "row", [*truth])
+    if len(saved.input_shape) == 3:
+        return _images(saved, found, image_column)
+    if saved.encoder is None:
+        raise DataError(
+            f"`data` must be {saved.config.data.source}, which the model was trained on, "
+            f"but got '{path}'."
+        )
+    return _table(saved, saved.encoder, found)
+
+
+def _table(saved: SavedModel, encoder: Encoder, path: Path) -> NewData:
+    texts = [each.name for each in encoder.columns if each.kind in ("rank", "category")]
+    with_commas = [each.name for each in encoder.columns if each.form == ","]
+    frame = read_table(path, (*texts, _target(saved)), tuple(with_commas))
+    lacking = [each.name for each in encoder.columns if each.name not in frame.columns]
+    if lacking:
+        raise DataError(
+            f"'{path}' must have the columns the model was trained on, but it has no "
+            f"{', '.join(map(repr, lacking[:5]))}{', …' * (len(lacking) > 5)}."
+        )
+    cells = table_numbers(frame, encoder.columns)
+    notes = tuple(_news(encoder, frame, cells))
+    return NewData(cells, list(range(1, len(frame) + 1)), "row", _truth(saved, frame), notes)
+
+
+def _target(saved: SavedModel) -> str:
+    """The heading of the classes; of images in folders, none that a table has."""
+    return str(saved.config.data.options.get("target", ""))
+
+
+def _truth(saved: SavedModel, frame: Any) -> list[str | None] | None:
+    """The classes as the model calls them, where the table has them."""
+    if _target(saved) not in frame.columns:
+        return None
+    return known_classes(frame[_target(saved)], saved.class_names, saved.edges)
+
+
+def _news(encoder: Encoder, frame: Any, cells: Tensor) -> list[str]:
+    """What the cells hold that no cell of the training file did."""
+    notes = []
+    for at, each in enumerate(encoder.columns):
+        numbers = cells[:, at].numpy()
+        unseen = int((numbers == -1).sum()) if each.kind == "category" else 0
+        if unseen:
+            notes.append(f"{unseen:,} rows have a {each.name!r} the model has never seen")
+        gaps = int(frame[each.name].isna().sum())
+        if gaps and not each.has_missing:
+            notes.append(f"{gaps:,} rows have no {each.name!r}, which no training row lacked")
+        odd = not_understood(frame[each.name], numbers)
+        if odd is not None:
+            count, shown = odd
+            notes.append(
+                f"{count:,} cells of {each.name!r} are {_KINDS[each.kind]} and count as "
+                f"missing, such as {shown!r}"
+            )
+    return notes
+
+
+def _images(saved: SavedModel, path: Path, image_column: str | None) -> NewData:
+    size = saved.input_shape[-1]
+    if not path.exists():
+        raise DataError(f"Nothing was found at '{path}'.")
+    if not is_table(path):
+        pictures = loose_images(path, size)
+        return NewData(pictures.pixels, list(pictures.names), "file", notes=_unread(pictures))
+    heading = image_column or saved.config.data.options.get("image_column")
+    if heading is None:
+        raise DataError(f"`--image-column` must name the column of '{path}' that holds images.")
+    frame = read_table(path, (heading, _target(saved)))
+    has_image = column(frame, heading, "image_column", path).notna()
+    frame = frame[has_image]
+    pictures = listed_images(path, [str(name) for name in frame[heading]], size, cache=False)
+    at = {name: row for row, name in enumerate(pictures.names)}
+    frame = frame[[str(name) in at for name in frame[heading]]]
+    names = [str(name) for name in frame[heading]]
+    inputs = rows(pictures.pixels, torch.tensor([at[name] for name in names]))
+    lacking = int((~has_image).sum())
+    notes = (f"{lacking:,} rows without an image are left out",) if lacking else ()
+    return NewData(inputs, names, "file", _truth(saved, frame), (*notes, *_unread(pictures)))
+
+
+def _unread(pictures: Images) -> tuple[str, ...]:
+    """What has no answer, a sentence each."""
+    return tuple(
+        f"{entry['count']:,} files {_UNREAD.get(reason, f'are left out ({reason})')}: "
+        f"{', '.join(entry['names'][:3])}"
+        for reason, entry in pictures.left_out.items()
+    )

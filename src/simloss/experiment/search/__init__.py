@@ -1,0 +1,1 @@
+"""The best treatment with few epochs."""

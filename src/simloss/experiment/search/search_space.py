@@ -1,0 +1,102 @@
+"""What a search may choose: a loss and the value of its similarity's parameter."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ... import _checks
+from ..._imports import names_an_attribute
+from ..plan.default_treatment import BLENDED
+from ..plan.similarities import SIMILARITIES
+from ..plan.treatment import BASELINE, LOSSES, Treatment
+
+# parameter -> lowest, highest, and whether equal ratios count as equal steps
+_RANGES = {
+    "r": (0.05, 0.95, False),
+    "lower_bound": (0.0, 0.95, False),
+    "width": (0.2, 5.0, True),
+    "temperature": (0.05, 5.0, True),
+    "power": (0.2, 5.0, True),
+}
+
+# By what experience there is with them; the hardest first.
+_HARD_TO_BEAT = ("soft-target", "blended", "proper", "simloss")
+
+
+@dataclass(frozen=True)
+class SearchSpace:
+    """Cross entropy, and each loss with any value of the parameter.
+
+    Attributes:
+        losses: those beside cross entropy.
+        similarity: a name in `SIMILARITIES`, or the path of a saved one, whose parameter is the
+            power it is raised to.
+
+    Example:
+        >>> space = SearchSpace(("simloss", "soft-target"), "order")
+        >>> [space.treatment(choice).label for choice in space.first_choices()]
+        ['soft targets, r = 0.5', 'cross entropy', 'SimLoss, r = 0.5']
+    """
+
+    losses: tuple[str, ...]
+    similarity: str
+
+    def __post_init__(self) -> None:
+        _checks.distinct("loss", self.losses)
+        for loss in self.losses:
+            if not names_an_attribute(loss):
+                _checks.choice("loss", loss, (*LOSSES, "module:class"))
+
+    @property
+    def parameter(self) -> str:
+        """Its name."""
+        known = SIMILARITIES.get(self.similarity)
+        return known.parameter if known else "power"
+
+    def first_choices(self) -> list[dict[str, Any]]:
+        """What is tried before anything is known: each loss in the middle, and cross entropy.
+
+        A strong rival comes first, because all that follow are measured by it, and cross entropy
+        second, so that no search is too short for it. The blended loss begins where it was good
+        untuned.
+        """
+        low, high, by_ratio = _RANGES[self.parameter]
+        middle = (low * high) ** 0.5 if by_ratio else (low + high) / 2
+        begin = {loss: round(middle, 2) for loss in self.losses}
+        if "blended" in begin and self.similarity in BLENDED:
+            begin["blended"] = BLENDED[self.similarity]
+        # A loss of the user's own comes last: what it can do is what the search is to find out.
+        known = [loss for loss in _HARD_TO_BEAT if loss in self.losses]
+        losses = [*known, *(loss for loss in self.losses if loss not in known)]
+        first, *others = [{"loss": loss, self._name(loss): begin[loss]} for loss in losses]
+        return [first, {"loss": BASELINE}, *others]
+
+    def suggested(self, trial: Any) -> Treatment:
+        """What an optuna trial is to try; each loss has a parameter of its own."""
+        loss = trial.suggest_categorical("loss", (BASELINE, *self.losses))
+        if loss != BASELINE:
+            low, high, by_ratio = _RANGES[self.parameter]
+            trial.suggest_float(self._name(loss), low, high, log=by_ratio)
+        return self.treatment(trial.params)
+
+    def treatment(self, choice: dict[str, Any]) -> Treatment:
+        """A choice as what it trains; two digits of the value are more than can be told apart."""
+        if choice["loss"] == BASELINE:
+            return Treatment(BASELINE)
+        # As the user named it, not as the file of an earlier start does.
+        loss = next((each for each in self.losses if each == choice["loss"]), choice["loss"])
+        return Treatment(loss, self.similarity, round(choice[self._name(loss)], 2))
+
+    def _name(self, loss: str) -> str:
+        return f"{self.parameter} of {loss}"
+
+
+def space_of(similarity: str, losses: Sequence[str]) -> SearchSpace:
+    """The space of a user's wishes; cross entropy is always in it and need not be named."""
+    others = tuple(loss for loss in losses if loss != BASELINE)
+    if losses and not others:
+        raise ValueError(
+            f"`loss` must name a loss that uses similarity ({', '.join(LOSSES)}), for cross "
+            f"entropy always takes part, but got {BASELINE!r} only."
+        )
+    return SearchSpace(others, similarity)

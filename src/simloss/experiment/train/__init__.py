@@ -1,0 +1,1 @@
+"""One net: how it is made, trained and measured."""

@@ -1,1 +1,0 @@
-"""Losses fused with their gradients: one pass, one buffer, chosen by the structure of S."""

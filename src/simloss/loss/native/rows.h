@@ -1,0 +1,610 @@
+/* Loss and gradient of rows of logits in linear space; included once for each pair of REAL (of the
+ * logits) and STORED (of S).
+ *
+ * With x = z - max z, e = exp x, s = sum e, A = S e, every loss has the gradient  e / s - R,  where R
+ * says where probability should go:
+ *   SIM     log s - log A_y                     R_c = S_yc e_c / A_y
+ *   SOFT    log s - sum_c T_c x_c               R_c = T_c,  T = S_y / sum S_y
+ *   PROPER  log s - log A_y + 1 - sum_i q_i     R_c = q_c - e_c (S^T h)_c,
+ *           q_i = e_i S_iy / A_i                h_i = q_i / A_i - [i = y] / A_y
+ * What needs one row of S goes row by row (`NAME(row)`). What needs all of S e has L rows side by side,
+ * one in each lane of a vector (`NAME(lanes)`); a target there may count many classes.
+ */
+#define L ((int)(WIDTH / sizeof(REAL)))
+typedef REAL NAME(V) __attribute__((vector_size(WIDTH)));
+typedef REAL NAME(U) __attribute__((vector_size(WIDTH), aligned(sizeof(REAL)), may_alias));
+typedef WHOLE NAME(I) __attribute__((vector_size(WIDTH)));
+#define V NAME(V)
+#define U NAME(U)
+#define I NAME(I)
+#define LANE(array, c, l) (((REAL *)(array))[(c) * L + (l)])
+#define CHOOSE(mask, a, b) ((V)(((I)(a) & (mask)) | ((I)(b) & ~(mask))))
+#define INLINE static inline __attribute__((always_inline))
+
+INLINE V NAME(all)(REAL value) { return (V){0} + value; }
+
+/* e^x for x <= 0; 0 where that is not a normal number. */
+INLINE V NAME(exp)(V x) {
+    const V magic = NAME(all)(EXP_MAGIC);
+    I possible = x >= NAME(all)(EXP_LOWEST);
+    x = CHOOSE(possible, x, NAME(all)(0));
+    V shifted = x * NAME(all)((REAL)1.44269504088896340736) + magic;
+    V n = shifted - magic;
+    V rest = x - n * NAME(all)(LN2_HIGH) - n * NAME(all)(LN2_LOW);
+    static const REAL factor[] = {EXP_FACTORS};
+    V y = NAME(all)(factor[0]);
+    for (size_t k = 1; k < sizeof factor / sizeof *factor; k++) y = y * rest + NAME(all)(factor[k]);
+    I bits = (I)y + (((I)shifted - (I)magic) << MANTISSA);
+    return (V)(bits & possible);
+}
+
+/* log x for normal x > 0: exponent and mantissa m in [sqrt .5, sqrt 2), 2 artanh((m - 1) / (m + 1)). */
+INLINE V NAME(log)(V x) {
+    const I half = (I)NAME(all)((REAL)0.70710678118654752440);
+    I n = ((I)x - half) >> MANTISSA;
+    V m = (V)((I)x - (n << MANTISSA));
+    V f = (m - 1) / (m + 1), square = f * f, y = NAME(all)((REAL)1 / (2 * LOG_TERMS + 1));
+    for (int k = LOG_TERMS - 1; k >= 0; k--) y = y * square + NAME(all)((REAL)1 / (2 * k + 1));
+    V count = __builtin_convertvector(n, V);
+    return count * NAME(all)(LN2_HIGH) + (count * NAME(all)(LN2_LOW) + 2 * f * y);
+}
+
+/* L vectors of L entries, rows made columns. */
+INLINE void NAME(transpose)(V *x) {
+    for (int round = 1; round < L; round *= 2) {
+        V y[L];
+        for (int k = 0; k < L / 2; k++) {
+            y[2 * k] = __builtin_shufflevector(x[k], x[k + L / 2], LOW_HALVES);
+            y[2 * k + 1] = __builtin_shufflevector(x[k], x[k + L / 2], HIGH_HALVES);
+        }
+        for (int k = 0; k < L; k++) x[k] = y[k];
+    }
+}
+
+/* Where the rows of a block begin, and how far apart their classes are. */
+typedef struct {
+    REAL *at[L];
+    int64_t step;
+    int side_by_side; /* lane l is l entries after lane 0 */
+} NAME(Places);
+
+INLINE void NAME(load)(const NAME(Places) *rows, int64_t C, V *out) {
+    int64_t c = 0, step = rows->step;
+    if (rows->side_by_side) {
+        for (; c < C; c++) out[c] = *(const U *)(rows->at[0] + c * step);
+    } else if (step == 1) {
+        for (; c + L <= C; c += L) {
+            for (int l = 0; l < L; l++) out[c + l] = *(const U *)(rows->at[l] + c);
+            NAME(transpose)(out + c);
+        }
+    }
+    for (; c < C; c++)
+        for (int l = 0; l < L; l++) LANE(out, c, l) = rows->at[l][c * step];
+}
+
+INLINE void NAME(store)(const NAME(Places) *rows, int n, int64_t C, V *in) {
+    int64_t c = 0, step = rows->step;
+    if (rows->side_by_side && n == L) {
+        for (; c < C; c++) *(U *)(rows->at[0] + c * step) = in[c];
+    } else if (step == 1) {
+        for (; c + L <= C; c += L) {
+            NAME(transpose)(in + c);
+            for (int l = 0; l < n; l++) *(U *)(rows->at[l] + c) = in[c + l];
+        }
+    }
+    for (; c < C; c++)
+        for (int l = 0; l < n; l++) rows->at[l][c * step] = LANE(in, c, l);
+}
+
+/* The row of S for class y, as the tables and the stored matrix have it. */
+#define POWER_ROW(work, y) ((const REAL *)(work)->powers + (work)->call->classes - (y))
+#define STORED_ROW(call, y) ((const STORED *)(call)->values + (y) * (call)->classes)
+
+/* out = S x, or of S transposed. */
+INLINE void NAME(times)(const Work *work, const V *x, V *out, int transposed) {
+    const Call *call = work->call;
+    int64_t C = call->classes;
+    if (call->structure == ORDER) {
+        V r = NAME(all)((REAL)call->r), running = {0};
+        for (int64_t c = 0; c < C; c++) out[c] = running = running * r + x[c];
+        running = NAME(all)(0);
+        for (int64_t c = C - 1; c >= 0; c--) {
+            out[c] += running;
+            running = (running + x[c]) * r;
+        }
+    } else if (call->structure == SPARSE) {
+        const STORED *value = call->values;
+        memset(out, 0, C * sizeof(V));
+        for (int64_t i = 0; i < C; i++)
+            for (int64_t k = call->crow[i]; k < call->crow[i + 1]; k++) {
+                int64_t c = call->column[k], from = transposed ? i : c, to = transposed ? c : i;
+                out[to] += x[from] * NAME(all)((REAL)value[k]);
+            }
+    } else { /* four entries of the result at a time, so that x is read less often */
+        for (int64_t i = 0; i < C; i += 4) {
+            V sum[4] = {{0}};
+            int64_t at[4];
+            for (int k = 0; k < 4; k++) at[k] = i + k < C ? i + k : C - 1;
+            for (int64_t c = 0; c < C; c++)
+                for (int k = 0; k < 4; k++) {
+                    int64_t row = transposed ? c : at[k], column = transposed ? at[k] : c;
+                    REAL s = call->structure == DENSE ? (REAL)STORED_ROW(call, row)[column]
+                                                      : POWER_ROW(work, row)[column];
+                    sum[k] += x[c] * NAME(all)(s);
+                }
+            for (int k = 0; k < 4; k++) out[at[k]] = sum[k];
+        }
+    }
+}
+
+/* The rows of S for the true classes, or its columns. */
+INLINE void NAME(rows_of)(const Work *work, const int64_t *y, int columns, V *out) {
+    const Call *call = work->call;
+    int64_t C = call->classes;
+    NAME(Places) rows = {.step = 1};
+    if (call->structure == SPARSE) {
+        const int64_t *begin = columns ? call->ccol : call->crow, *at = columns ? call->row : call->column;
+        memset(out, 0, C * sizeof(V));
+        for (int l = 0; l < L; l++)
+            for (int64_t k = begin[y[l]]; k < begin[y[l] + 1]; k++)
+                LANE(out, at[k], l) = (REAL)((const STORED *)call->values)[columns ? call->entry[k] : k];
+        return;
+    }
+    if (call->structure != DENSE) { /* symmetric */
+        for (int l = 0; l < L; l++) rows.at[l] = (REAL *)POWER_ROW(work, y[l]);
+    } else if (sizeof(STORED) == sizeof(REAL)) {
+        for (int l = 0; l < L; l++)
+            rows.at[l] = (REAL *)call->values + (columns ? y[l] : y[l] * C);
+        rows.step = columns ? C : 1;
+    } else {
+        for (int64_t c = 0; c < C; c++)
+            for (int l = 0; l < L; l++)
+                LANE(out, c, l) = (REAL)(columns ? STORED_ROW(call, c)[y[l]] : STORED_ROW(call, y[l])[c]);
+        return;
+    }
+    NAME(load)(&rows, C, out);
+}
+
+typedef STORED NAME(T) __attribute__((vector_size(WIDTH / sizeof(REAL) * sizeof(STORED)),
+                                      aligned(sizeof(STORED)), may_alias));
+
+/* L entries from c on; past the end of the row, `rest`. */
+INLINE V NAME(part)(const REAL *row, int64_t c, int64_t C, REAL rest) {
+    if (c + L <= C) return *(const U *)(row + c);
+    V x = NAME(all)(rest);
+    for (int64_t l = 0; c + l < C; l++) x[l] = row[c + l];
+    return x;
+}
+
+INLINE V NAME(stored_part)(const STORED *row, int64_t c, int64_t C) {
+    if (c + L <= C) return __builtin_convertvector(*(const NAME(T) *)(row + c), V);
+    V x = {0};
+    for (int64_t l = 0; c + l < C; l++) x[l] = (REAL)row[c + l];
+    return x;
+}
+
+INLINE void NAME(put)(REAL *row, int64_t c, int64_t C, V x) {
+    if (c + L <= C) *(U *)(row + c) = x;
+    else for (int64_t l = 0; c + l < C; l++) row[c + l] = x[l];
+}
+
+INLINE double NAME(sum)(V x) {
+    double sum = 0;
+    for (int l = 0; l < L; l++) sum += x[l];
+    return sum;
+}
+
+/* PROPER with sparse rows: only the classes like y matter, and of them only what they are like.
+ * Leaves the mixtures A_i in `mixtures`; gives 0 where linear space cannot hold one of them. */
+INLINE int NAME(neighbours)(const Call *call, int64_t y, const REAL *e, REAL *mixtures, double *expected) {
+    const STORED *value = call->values;
+    const int64_t *column = call->column;
+    for (int64_t k = call->ccol[y]; k < call->ccol[y + 1]; k++) {
+        int64_t i = call->row[k], end = call->crow[i + 1];
+        REAL a = 0, w = (REAL)value[call->entry[k]];
+#pragma omp simd reduction(+ : a)
+        for (int64_t j = call->crow[i]; j < end; j++) a += (REAL)value[j] * e[column[j]];
+        if (!(a >= call->classes * TINY) && w > 0) return 0;
+        *expected += w > 0 ? e[i] * w / a : 0;
+        *mixtures++ = a;
+    }
+    return 1;
+}
+
+INLINE void NAME(pull)(const Call *call, int64_t y, const REAL *e, const REAL *mixtures, REAL factor,
+                       REAL *gradient) {
+    const STORED *value = call->values;
+    const int64_t *column = call->column;
+    for (int64_t k = call->ccol[y]; k < call->ccol[y + 1]; k++) {
+        int64_t i = call->row[k], end = call->crow[i + 1];
+        REAL a = *mixtures++, w = (REAL)value[call->entry[k]];
+        if (!(w > 0)) continue;
+        REAL q = e[i] * w / a, h = factor * (q - (i == y)) / a;
+        for (int64_t j = call->crow[i]; j < end; j++)
+            gradient[column[j]] += e[column[j]] * ((REAL)value[j] * h);
+        gradient[i] -= factor * q;
+    }
+}
+
+/* One row for which class y is true: SIM and SOFT, and PROPER with sparse rows. `e` and `mixtures` are
+ * memory for C entries, rounded up. Gives 0, and leaves the gradient alone, where linear space cannot hold it. */
+INLINE int NAME(row)(const Work *work, const REAL *z, REAL *gradient, REAL *e, REAL *mixtures, int64_t y,
+                     double scale, double *loss) {
+    const Call *call = work->call;
+    int64_t C = call->classes;
+    int is_soft = call->loss == SOFT;
+    V high = NAME(all)(-INFINITY), s = {0}, a = {0}, w = {0};
+    I wrong = {0};
+    for (int64_t c = 0; c < C; c += L) {
+        V x = NAME(part)(z, c, C, -INFINITY);
+        wrong |= x != x;
+        high = CHOOSE(x > high, x, high);
+        *(U *)(e + c) = x;
+    }
+    REAL top = high[0];
+    for (int l = 0; l < L; l++) {
+        if (high[l] > top) top = high[l];
+        if (wrong[l]) return 0;
+    }
+    if (!(top > -INFINITY && top < INFINITY)) return 0;
+    V m = NAME(all)(top);
+    const REAL *power = call->structure < DENSE ? POWER_ROW(work, y) : NULL;
+    const STORED *stored = call->structure == DENSE ? STORED_ROW(call, y) : NULL;
+#define PART_OF_S(c) (power ? NAME(part)(power, c, C, 0) : NAME(stored_part)(stored, c, C))
+    double mixture = 0, mass = 0;
+    if (call->structure == SPARSE) {
+        const STORED *value = call->values;
+        for (int64_t c = 0; c < C; c += L) s += *(U *)(e + c) = NAME(exp)(*(U *)(e + c) - m);
+        for (int64_t k = call->crow[y]; k < call->crow[y + 1]; k++) {
+            int64_t c = call->column[k];
+            double v = value[k];
+            mass += v;
+            mixture += !is_soft ? v * e[c] : v > 0 ? v * (double)(z[c] - top) : 0;
+        }
+    } else if (is_soft) {
+        for (int64_t c = 0; c < C; c += L) {
+            V x = *(U *)(e + c) - m, now = PART_OF_S(c);
+            w += now;
+            a += CHOOSE(now > 0, now * x, now); /* 0 times -inf is 0 here */
+            s += *(U *)(e + c) = NAME(exp)(x);
+        }
+        mixture = NAME(sum)(a), mass = NAME(sum)(w);
+    } else {
+        for (int64_t c = 0; c < C; c += L) {
+            V now = NAME(exp)(*(U *)(e + c) - m);
+            s += *(U *)(e + c) = now;
+            a += now * PART_OF_S(c);
+        }
+        mixture = NAME(sum)(a);
+    }
+    double total = NAME(sum)(s), log_s = log(total), own = z[y] - top, share = call->share;
+    if (!is_soft && !(mixture >= C * TINY)) return 0;
+    *loss = is_soft ? log_s - mixture / mass : log_s - log(mixture);
+    double factor = scale * (1 - share) / (is_soft ? mass : mixture);
+    V of_e = NAME(all)((REAL)(scale / total)), of_s = NAME(all)((REAL)factor);
+    if (call->structure == SPARSE) {
+        const STORED *value = call->values;
+        if (call->loss == PROPER) {
+            /* The gradient may lie where z does, so whether all is sound must be known first. */
+            double expected = 0;
+            if (!NAME(neighbours)(call, y, e, mixtures, &expected)) return 0;
+            *loss += 1 - expected;
+        }
+        if (gradient) {
+            for (int64_t c = 0; c < C; c += L) NAME(put)(gradient, c, C, *(U *)(e + c) * of_e);
+            if (call->loss == PROPER)
+                NAME(pull)(call, y, e, mixtures, (REAL)(scale * (1 - share)), gradient);
+            else
+                for (int64_t k = call->crow[y]; k < call->crow[y + 1]; k++)
+                    gradient[call->column[k]] -=
+                        (REAL)factor * (REAL)value[k] * (is_soft ? 1 : e[call->column[k]]);
+        }
+    } else if (gradient && is_soft) {
+        for (int64_t c = 0; c < C; c += L)
+            NAME(put)(gradient, c, C, *(U *)(e + c) * of_e - PART_OF_S(c) * of_s);
+    } else if (gradient) {
+        for (int64_t c = 0; c < C; c += L)
+            NAME(put)(gradient, c, C, *(U *)(e + c) * (of_e - PART_OF_S(c) * of_s));
+    }
+    if (gradient) gradient[y] -= (REAL)(scale * share);
+    if (call->row_sums && !is_soft) *loss += log(call->row_sums[y]);
+    if (share > 0) *loss = (share < 1 ? (1 - share) * *loss : 0) + share * (log_s - own);
+    return 1;
+}
+
+/* L rows in the lanes of vectors. */
+typedef struct {
+    V *x, *e, *a, *w, *h; /* C each: x, exp x, S e, what becomes the gradient, room */
+    V s;                  /* sum of e */
+    int is_unsound[L];
+    double loss[L], factor[L]; /* of the gradient */
+} NAME(Lanes);
+
+/* SIM and SOFT for true classes y. Leaves R in `w`. */
+INLINE void NAME(one_row_of_s)(const Work *work, NAME(Lanes) *b, const int64_t *y) {
+    int64_t C = work->call->classes;
+    int is_soft = work->call->loss == SOFT;
+    V mixture = {0}, mass = {0};
+    NAME(rows_of)(work, y, 0, b->w);
+    if (is_soft) {
+        for (int64_t c = 0; c < C; c++) {
+            V w = b->w[c];
+            mass += w;
+            mixture += CHOOSE(w > 0, w * b->x[c], w); /* 0 times -inf is 0 here */
+        }
+        mixture /= mass;
+    } else {
+        for (int64_t c = 0; c < C; c++) mixture += b->w[c] *= b->e[c];
+        mass = mixture;
+    }
+    for (int l = 0; l < L; l++) b->is_unsound[l] = !is_soft && !(mixture[l] >= C * TINY);
+    V loss = NAME(log)(b->s) - (is_soft ? mixture : NAME(log)(mixture));
+    for (int l = 0; l < L; l++) b->loss[l] = loss[l];
+    mass = 1 / mass;
+    for (int64_t c = 0; c < C; c++) b->w[c] *= mass;
+}
+
+/* PROPER for true classes y. Leaves R in `w`. */
+INLINE void NAME(proper)(const Work *work, NAME(Lanes) *b, const int64_t *y) {
+    int64_t C = work->call->classes;
+    V expected = {0}, missed = {0}, tiny = NAME(all)((REAL)(C * TINY));
+    NAME(times)(work, b->e, b->a, 0);
+    NAME(rows_of)(work, y, 1, b->w);
+    for (int64_t c = 0; c < C; c++) {
+        I sound = b->a[c] >= tiny;
+        V inverse = (V)((I)(1 / b->a[c]) & sound), w = b->w[c];
+        missed += (V)((I)w & ~sound);
+        V q = b->e[c] * w * inverse;
+        expected += q;
+        b->w[c] = q;
+        b->h[c] = q * inverse;
+    }
+    for (int l = 0; l < L; l++) {
+        REAL own = LANE(b->a, y[l], l);
+        b->loss[l] = log((double)b->s[l]) - log((double)own) + 1 - (double)expected[l];
+        b->is_unsound[l] = !(missed[l] <= MISSED);
+        LANE(b->h, y[l], l) -= 1 / own;
+    }
+    NAME(times)(work, b->h, b->a, 1);
+    for (int64_t c = 0; c < C; c++) b->w[c] -= b->e[c] * b->a[c];
+}
+
+/* The same for an order in three passes: S e, the column S_.y and S h are running sums, from the left
+ * and from the right, so each is half made in one pass and finished in the next. */
+INLINE void NAME(proper_order)(const Work *work, NAME(Lanes) *b, const int64_t *y) {
+    int64_t C = work->call->classes;
+    V r = NAME(all)((REAL)work->call->r), one = NAME(all)(1), tiny = NAME(all)((REAL)(C * TINY));
+    V of_e = {0}, of_y = {0}, of_h = {0}, expected = {0}, missed = {0}, own = {0};
+    I place;
+    for (int l = 0; l < L; l++) place[l] = (WHOLE)y[l];
+    for (int64_t c = 0; c < C; c++) {
+        b->a[c] = of_e = of_e * r + b->e[c];
+        b->w[c] = of_y = of_y * r + (V)((I)one & (place == (WHOLE)c));
+    }
+    of_e = of_y = NAME(all)(0);
+    for (int64_t c = C - 1; c >= 0; c--) {
+        I here = place == (WHOLE)c;
+        V a = b->a[c] + of_e, w = b->w[c] + of_y;
+        I sound = a >= tiny;
+        V inverse = (V)((I)(1 / a) & sound), q = b->e[c] * w * inverse;
+        V h = q * inverse - (V)((I)inverse & here);
+        missed += (V)((I)w & ~sound);
+        expected += q;
+        own = CHOOSE(here, a, own);
+        b->w[c] = q;
+        b->h[c] = h;
+        b->a[c] = of_h;
+        of_e = (of_e + b->e[c]) * r;
+        of_y = (of_y + (V)((I)one & here)) * r;
+        of_h = (of_h + h) * r;
+    }
+    of_h = NAME(all)(0);
+    for (int64_t c = 0; c < C; c++) {
+        of_h = of_h * r + b->h[c];
+        b->w[c] -= b->e[c] * (of_h + b->a[c]);
+    }
+    for (int l = 0; l < L; l++) {
+        b->loss[l] = log((double)b->s[l]) - log((double)own[l]) + 1 - (double)expected[l];
+        b->is_unsound[l] = !(missed[l] <= MISSED);
+    }
+}
+
+/* Any loss for a target t that counts many classes, in `t`, which is used up. Leaves R in `w`. */
+INLINE void NAME(mixed)(const Work *work, NAME(Lanes) *b, V *t, V total) {
+    const Call *call = work->call;
+    int64_t C = call->classes;
+    V loss = {0}, tiny = NAME(all)((REAL)(C * TINY));
+    I unsound = {0};
+    V log_s = NAME(log)(b->s);
+    if (call->loss == SOFT) {
+        for (int64_t c = 0; c < C; c++) b->h[c] = NAME(all)(1);
+        NAME(times)(work, b->h, b->a, 0); /* sums of the rows */
+        for (int64_t c = 0; c < C; c++) b->h[c] = t[c] / b->a[c];
+        NAME(times)(work, b->h, b->w, 1);
+        for (int64_t c = 0; c < C; c++) loss -= CHOOSE(b->w[c] != 0, b->w[c] * b->x[c], b->w[c]);
+        loss += total * log_s;
+    } else {
+        V missed = {0};
+        NAME(times)(work, b->e, b->a, 0);
+        if (call->loss == PROPER) NAME(times)(work, t, b->w, 0);
+        for (int64_t c = 0; c < C; c++) {
+            I sound = b->a[c] >= tiny;
+            V a = CHOOSE(sound, b->a[c], NAME(all)(1)), inverse = (V)((I)(1 / a) & sound), q = {0};
+            unsound |= ~sound & (t[c] != 0);
+            loss += CHOOSE(t[c] != 0, t[c] * (log_s - NAME(log)(a)), t[c]);
+            if (call->loss == PROPER) {
+                V w = b->w[c];
+                missed += (V)((I)CHOOSE(w < 0, -w, w) & ~sound);
+                q = b->e[c] * w * inverse;
+                loss += t[c] - q;
+                b->w[c] = q;
+            }
+            b->h[c] = (q - t[c]) * inverse;
+        }
+        unsound |= missed > NAME(all)(MISSED);
+        NAME(times)(work, b->h, b->a, 1);
+        for (int64_t c = 0; c < C; c++)
+            b->w[c] = (call->loss == PROPER ? b->w[c] : NAME(all)(0)) - b->e[c] * b->a[c];
+    }
+    for (int l = 0; l < L; l++) b->loss[l] = loss[l], b->is_unsound[l] = unsound[l] != 0;
+}
+
+INLINE NAME(Places) NAME(places)(const Call *call, const void *base, Strides strides, int64_t first, int n) {
+    NAME(Places) places = {.step = strides.cls};
+    for (int l = 0; l < L; l++) {
+        int64_t row = first + (l < n ? l : 0);
+        int64_t outer = call->inner == 1 ? row : row / call->inner, inner = row - outer * call->inner;
+        places.at[l] = (REAL *)base + outer * strides.outer + inner * strides.inner;
+    }
+    places.side_by_side = n == L && places.at[L - 1] == places.at[0] + L - 1 && strides.inner == 1;
+    return places;
+}
+
+/* The row in double precision: NaN where it holds one, else in log space. Adds nothing to the sums. */
+static __attribute__((noinline)) double NAME(again)(Work *work, Room *room, const REAL *z, int64_t z_step,
+                                                    REAL *gradient, int64_t step, double scale) {
+    const Call *call = work->call;
+    int64_t C = call->classes;
+    double *x = room->logs, *slope = x + 2 * C, top = -INFINITY, loss = NAN;
+    int is_wrong = 0;
+    for (int64_t c = 0; c < C; c++) {
+        x[c] = z[c * z_step];
+        if (x[c] > top) top = x[c];
+        is_wrong |= x[c] != x[c];
+    }
+    if (is_wrong || !(top > -INFINITY && top < INFINITY)) {
+        for (int64_t c = 0; c < C; c++) slope[c] = NAN;
+    } else {
+        for (int64_t c = 0; c < C; c++) x[c] -= top;
+        loss = simloss_log_row(call, &(LogRow){x, x + C, slope, x + 3 * C});
+    }
+    if (gradient)
+        for (int64_t c = 0; c < C; c++) gradient[c * step] = (REAL)(slope[c] * scale);
+    return loss;
+}
+
+/* Rows whose classes lie side by side, one after the other. */
+INLINE void NAME(by_rows)(Work *work, Room *room, const NAME(Places) *in, const NAME(Places) *out, int n,
+                          const int64_t *y, const double *weight, double *loss) {
+    const Call *call = work->call;
+    int64_t C = call->classes;
+    REAL *e = room->lanes, *mixtures = e + (C + L - 1) / L * L;
+    for (int l = 0; l < n; l++) {
+        REAL *gradient = call->gradient ? out->at[l] : NULL;
+        double scale = weight[l] * work->scale;
+        if (y[l] < 0) {
+            if (gradient) memset(gradient, 0, C * sizeof(REAL));
+        } else if (!NAME(row)(work, in->at[l], gradient, e, mixtures, y[l], scale, loss + l)) {
+            one_class(room, C, y[l]);
+            loss[l] = NAME(again)(work, room, in->at[l], 1, gradient, 1, scale);
+        }
+    }
+}
+
+/* What row sums of S add to the loss of a lane. */
+static double NAME(sum_of_logs)(const Call *call, const V *t, int l) {
+    double sum = 0;
+    for (int64_t c = 0; c < call->classes; c++) sum += LANE(t, c, l) * log(call->row_sums[c]);
+    return sum;
+}
+
+/* L rows at once, in the lanes of vectors. */
+INLINE void NAME(by_lanes)(Work *work, Room *room, const NAME(Places) *in, const NAME(Places) *out, int n,
+                           const int64_t *y, const double *weight, int64_t first, double *loss) {
+    const Call *call = work->call;
+    int64_t C = call->classes;
+    V *x = room->lanes, *t = x + 5 * C;
+    NAME(Lanes) b = {.x = x, .e = x + C, .a = x + 2 * C, .w = x + 3 * C, .h = x + 4 * C};
+    V high = NAME(all)(-INFINITY), total = NAME(all)(1), plain = {0};
+    I wrong = {0};
+    int is_mixed = work->is_mixed;
+    int64_t own[L];
+    for (int l = 0; l < L; l++) own[l] = l < n && y[l] >= 0 ? y[l] : 0;
+    NAME(load)(in, C, x);
+    for (int64_t c = 0; c < C; c++) {
+        wrong |= x[c] != x[c];
+        high = CHOOSE(x[c] > high, x[c], high);
+    }
+    wrong |= ~((high > NAME(all)(-INFINITY)) & (high < NAME(all)(INFINITY)));
+    for (int64_t c = 0; c < C; c++) {
+        x[c] -= high;
+        b.s += b.e[c] = NAME(exp)(x[c]);
+    }
+    if (is_mixed) {
+        total = NAME(all)(0);
+        if (call->has_probabilities) {
+            NAME(Places) target = NAME(places)(call, call->target, call->of_target, first, n);
+            NAME(load)(&target, C, t);
+        }
+        for (int64_t c = 0; c < C; c++) {
+            V hard = call->has_probabilities ? t[c] : NAME(all)(0);
+            if (!call->has_probabilities)
+                for (int l = 0; l < L; l++) hard[l] = c == own[l];
+            REAL of_class = call->weight ? (REAL)call->weight[c] : 1;
+            t[c] = (hard * (REAL)(1 - call->smoothing) + (REAL)(call->smoothing / C)) * of_class;
+            total += t[c];
+            plain -= CHOOSE(t[c] != 0, t[c] * x[c], t[c]);
+        }
+        NAME(mixed)(work, &b, t, total);
+    } else {
+        if (call->loss == PROPER && call->structure == ORDER) NAME(proper_order)(work, &b, own);
+        else if (call->loss == PROPER) NAME(proper)(work, &b, own);
+        else NAME(one_row_of_s)(work, &b, own);
+        for (int l = 0; l < L; l++) plain[l] = -LANE(x, own[l], l);
+    }
+    V of_e, of_r, of_t;
+    double share = call->share;
+    for (int l = 0; l < L; l++) {
+        double scale = l < n ? weight[l] * work->scale : 0, log_s = log((double)b.s[l]);
+        of_e[l] = (REAL)(scale * total[l] / b.s[l]);
+        of_r[l] = (REAL)(scale * (1 - share));
+        of_t[l] = (REAL)(scale * share);
+        if (l >= n) continue;
+        loss[l] = b.loss[l];
+        if (call->row_sums && call->loss != SOFT)
+            loss[l] += is_mixed ? NAME(sum_of_logs)(call, t, l) : log(call->row_sums[own[l]]);
+        if (share > 0)
+            loss[l] = (share < 1 ? (1 - share) * loss[l] : 0) + share * (total[l] * log_s + plain[l]);
+    }
+    if (call->gradient) {
+        for (int64_t c = 0; c < C; c++) b.w[c] = b.e[c] * of_e - b.w[c] * of_r;
+        if (is_mixed && share > 0)
+            for (int64_t c = 0; c < C; c++) b.w[c] -= t[c] * of_t;
+        for (int l = 0; l < n && !is_mixed; l++) LANE(b.w, own[l], l) -= of_t[l];
+    }
+    for (int l = 0; l < n; l++) {
+        if (y[l] < 0) {
+            for (int64_t c = 0; c < C && call->gradient; c++) LANE(b.w, c, l) = 0;
+        } else if (b.is_unsound[l] || wrong[l]) {
+            one_class(room, C, own[l]);
+            for (int64_t c = 0; c < C && is_mixed; c++) room->logs[C + c] = LANE(t, c, l);
+            REAL *lane = call->gradient ? &LANE(b.w, 0, l) : NULL;
+            loss[l] = NAME(again)(work, room, in->at[l], in->step, lane, L, weight[l] * work->scale);
+        }
+    }
+    if (call->gradient) NAME(store)(out, n, C, b.w);
+}
+
+static void NAME(blocks)(Work *work, Room *room, int64_t from, int64_t to, double *sum) {
+    const Call *call = work->call;
+    for (int64_t first = from; first < to; first += L) {
+        int n = to - first < L ? (int)(to - first) : L;
+        int64_t y[L];
+        double weight[L], loss[L];
+        for (int l = 0; l < n; l++) classify(work, first + l, y + l, weight + l);
+        NAME(Places) in = NAME(places)(call, call->input, call->in, first, n), out = in;
+        if (call->gradient) out = NAME(places)(call, call->gradient, call->out, first, n);
+        if (work->is_by_rows) NAME(by_rows)(work, room, &in, &out, n, y, weight, loss);
+        else NAME(by_lanes)(work, room, &in, &out, n, y, weight, first, loss);
+        for (int l = 0; l < n; l++) {
+            double value = y[l] < 0 ? 0 : loss[l] * weight[l];
+            *sum += value;
+            if (call->losses) ((REAL *)call->losses)[first + l] = (REAL)value;
+        }
+    }
+}
+#undef L
+#undef V
+#undef U
+#undef I
+#undef PART_OF_S

@@ -1,0 +1,204 @@
+"""What a mistake costs, as the user says it, for the classes of a file."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from torch import Tensor
+
+from ... import _checks, similarity
+from ...data.class_order import ClassOrder, spaced_positions
+from ...metrics.costs import charged
+from ...metrics.ordinal import distances
+from ...similarity import Similarity, Tree
+from ...similarity.spreadsheet import read_table
+
+WORDS = ("zero-one", "absolute", "squared", "tree")
+
+_RULES = {
+    "zero-one": "the most probable class",
+    "absolute": "the median",
+    "squared": "the mean",
+    "tree": "the lowest expected tree cost",
+    "similarity": "the highest expected similarity",
+    "matrix": "the lowest expected cost",
+}
+_NOUNS = {
+    "zero-one": "the share of mistakes",
+    "absolute": "the mean error",
+    "squared": "the mean squared error",
+    "tree": "the mean distance in the tree",
+    "similarity": "the mean cost (1 - similarity)",
+    "matrix": "the mean cost",
+}
+
+
+@dataclass(frozen=True)
+class Told:
+    """What the user said of costs, before the classes are known.
+
+    Attributes:
+        kind: a word of `WORDS`, "similarity" or "matrix"; None where nothing was said.
+        value: the similarity, the tree or the costs.
+        names: the classes it knows, if it does.
+    """
+
+    kind: str | None
+    value: Any = None
+    names: tuple[str, ...] | None = None
+
+    @classmethod
+    def of(cls, cost: str | None, similarity_file: Path | None, tree_file: Path | None) -> "Told":
+        """From the options of the command."""
+        if similarity_file is not None and (cost is not None or tree_file is not None):
+            raise ValueError("`--similarity` must stand alone, without `--cost` and `--tree`.")
+        if similarity_file is not None:
+            loaded = similarity.load(similarity_file)
+            _checks.of_kind_similarity("--similarity", loaded.kind)
+            return cls("similarity", loaded, loaded.names)
+        if tree_file is not None:
+            tree = Tree.from_csv(tree_file)
+            return cls(_word(cost) or "tree", tree, tree.class_names)
+        if cost is None or cost in WORDS:
+            return cls(cost)
+        if not Path(cost).is_file():
+            raise ValueError(
+                f"`--cost` must be one of {', '.join(WORDS)} or a CSV file of costs, "
+                f"but got '{cost}'."
+            )
+        _, names, costs = read_table(cost)
+        _checks.square("--cost", costs)
+        _checks.finite("--cost", costs)
+        _checks.not_a_similarity("--cost", costs)
+        return cls("matrix", costs, names)
+
+
+def _word(cost: str | None) -> str | None:
+    if cost is not None and cost not in WORDS:
+        raise ValueError(f"`--cost` beside `--tree` must be a word, but got '{cost}'.")
+    return cost
+
+
+@dataclass(frozen=True)
+class Mistakes:
+    """What they cost.
+
+    Attributes:
+        order: the classes.
+        kind: "zero-one", "absolute", "squared", "tree", "similarity" or "matrix".
+        cost: what :func:`simloss.decide` takes.
+        positions: of the classes, where distances go by value.
+        tree: of the classes, if they have one.
+        reason: why this kind; empty where the user said so.
+    """
+
+    order: ClassOrder
+    kind: str
+    cost: Any
+    positions: list[float] | None = None
+    tree: Tree | None = None
+    reason: str = ""
+
+    @classmethod
+    def of(cls, told: Told, order: ClassOrder, *, by_value: bool) -> "Mistakes":
+        """For the classes of a file; what their names suggest where nothing was said."""
+        names = order.names
+        kind, reason = told.kind, ""
+        if kind is None:
+            kind = "absolute" if order.is_ordered else "zero-one"
+            has = "in an order" if order.is_ordered else "in no order that their names tell"
+            reason = f"the classes are {has}"
+        tree = _tree(told.value, names, is_needed=kind == "tree")
+        positions = _positions(names, kind) if by_value else None
+        if kind in ("similarity", "matrix"):
+            cost = _in_class_order(told, names)
+        else:
+            cost = tree if kind == "tree" else kind
+        return cls(order, kind, cost, positions, tree, reason)
+
+    @property
+    def rule(self) -> str:
+        """What is answered to keep the cost low."""
+        return _RULES[self.kind]
+
+    @property
+    def noun(self) -> str:
+        """What is measured, in the middle of a sentence."""
+        return _NOUNS[self.kind]
+
+    @property
+    def heading(self) -> str:
+        """The same above a column."""
+        return "mean cost" if self.kind in ("tree", "similarity", "matrix") else self.noun[4:]
+
+    @property
+    def unit(self) -> str:
+        """What follows the number: " classes"."""
+        return " classes" if self.kind == "absolute" and self.positions is None else ""
+
+    def rules(self) -> dict[str, tuple[Any, Any]]:
+        """Label -> cost and positions, for every rule worth comparing; the plain one first."""
+        found: dict[str, tuple[Any, Any]] = {_RULES["zero-one"]: ("zero-one", None)}
+        if self.order.is_ordered:
+            found[_RULES["absolute"]] = ("absolute", self.positions)
+            found[_RULES["squared"]] = ("squared", self.positions)
+        found[self.rule] = (self.cost, self.positions)
+        return found
+
+    def of_answers(self, answers: Tensor, truth: Tensor) -> Tensor:
+        """What each answer costs, (M), in float64."""
+        if self.positions is None:
+            return charged(answers, truth, self.cost, tuple(answers.shape)).double()
+        away = distances(answers, truth, self.positions).double()
+        return away.square() if self.kind == "squared" else away
+
+
+def _tree(value: Any, names: Sequence[str], *, is_needed: bool) -> Tree | None:
+    if isinstance(value, Tree):
+        at = _places(value.class_names, names, "--tree")
+        return value if at == list(range(value.num_classes)) else value.restricted(at)
+    are_paths = all("/" in name.strip("/") for name in names)
+    if is_needed and not are_paths:
+        raise ValueError(
+            "`--cost tree` must have a tree: give its file with `--tree`, or class columns whose "
+            f"names are paths, such as bird/robin, but got {names[0]!r}."
+        )
+    return Tree.from_paths(names) if are_paths else None
+
+
+def _positions(names: Sequence[str], kind: str) -> list[float]:
+    if kind not in ("absolute", "squared"):
+        raise ValueError(f"`--by-value` must go with absolute or squared costs, but got {kind}.")
+    found = spaced_positions(names)
+    if found is None:
+        raise ValueError(
+            f"`--by-value` must go with classes that are numbers or dates, but got {names[0]!r}."
+        )
+    return found
+
+
+def _in_class_order(told: Told, names: Sequence[str]) -> Any:
+    """The similarity or the costs, (C, C), of the classes of the file."""
+    value = told.value
+    count = value.num_classes if isinstance(value, Similarity) else len(value)
+    option = "--similarity" if isinstance(value, Similarity) else "--cost"
+    if told.names is None:
+        _checks.class_counts_agree(option, count, "the file of probabilities", len(names))
+        return value
+    at = _places(told.names, names, option)
+    if at == list(range(count)):
+        return value
+    return similarity.restricted(value, at) if isinstance(value, Similarity) else value[at][:, at]
+
+
+def _places(known: Sequence[str], names: Sequence[str], option: str) -> list[int]:
+    """Where each class stands in what the user gave."""
+    place = {name: at for at, name in enumerate(known)}
+    for name in names:
+        if name not in place:
+            remedy = _checks.nearest_spelling(name, known)
+            raise ValueError(
+                f"`{option}` must know every class, but it does not know {name!r}{remedy}."
+            )
+    return [place[name] for name in names]

@@ -1,0 +1,173 @@
+"""What follows from what was found, in sentences a layman can act on."""
+
+import math
+from dataclasses import dataclass
+
+from .estimates import Estimate, change
+from .judged import KAPPA, Judged, Line
+from .passes import CALIBRATED
+
+# The share of examples that still get an answer where the advice is to leave some out.
+_ANSWERED = 0.8
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """In words.
+
+    Attributes:
+        sentence: the answer.
+        advice: what to do about it.
+        notes: what a reader should know.
+        mood: "helps", "tendency" or "".
+    """
+
+    sentence: str
+    advice: tuple[str, ...]
+    notes: tuple[str, ...]
+    mood: str
+
+
+def verdict(found: Judged) -> Verdict:
+    """Of what was judged."""
+    chosen, baseline = found.chosen, found.baseline
+    difference = change(chosen.costs, baseline.costs)
+    mood = "" if chosen is baseline else "helps" if difference.high < 0 else ""
+    if chosen is not baseline and difference.low <= 0 <= difference.high:
+        mood = "tendency"
+    advice = [_calibration(found), *_abstaining(found), *_kappa(found)]
+    return Verdict(_sentence(found, difference), tuple(advice), tuple(_notes(found)), mood)
+
+
+def _sentence(found: Judged, difference: Estimate) -> str:
+    chosen, baseline, mistakes = found.chosen, found.baseline, found.mistakes
+    plain, count = Estimate.of(baseline.costs), len(found.truth)
+    if chosen is baseline:
+        return (
+            f"Where every mistake costs the same, the most probable class is the right answer: "
+            f"{percent(plain.value)} of {count:,} examples are answered wrong "
+            f"(95 % interval {percent(plain.low)} to {percent(plain.high)})."
+        )
+    measured = (
+        f"{mistakes.noun} is {number(float(chosen.costs.mean()))}{mistakes.unit} instead of "
+        f"{number(plain.value)} by the most probable class"
+    )
+    over = f"over {count:,} examples"
+    if math.isnan(difference.value):
+        return f"The most probable class is right in all of {count:,} examples: nothing is to gain."
+    if difference.high < 0:
+        return (
+            f"Answer by {_rule(found, chosen)}: {measured}, {percent(-difference.value)} less "
+            f"(95 % interval {percent(-difference.high)} to {percent(-difference.low)}) {over}."
+        )
+    if difference.low > 0:
+        return (
+            f"Stay with the most probable class: by {_rule(found, chosen)} {measured}, "
+            f"{percent(difference.value)} more (95 % interval {percent(difference.low)} to "
+            f"{percent(difference.high)}) {over}. The probabilities do not mean what they say."
+        )
+    return (
+        f"{_rule(found, chosen, begins=True)} and the most probable class cannot be told apart: "
+        f"{measured}, {signed(difference.value)} (95 % interval {signed(difference.low)} to "
+        f"{signed(difference.high)}) {over}."
+    )
+
+
+def _rule(found: Judged, line: Line, *, begins: bool = False) -> str:
+    rule = f"{line.rule[0].upper()}{line.rule[1:]}" if begins else line.rule
+    is_calibrated = line.probabilities == CALIBRATED
+    return f"{rule} at temperature {found.temperature:.3g}" if is_calibrated else rule
+
+
+def _calibration(found: Judged) -> str:
+    before, after = found.calibration_error
+    if not found.is_calibrated_better:
+        return (
+            f"The probabilities mean what they say, as far as a temperature can tell: their "
+            f"calibration error is {percent(before)}."
+        )
+    how = "too sure of themselves" if found.temperature > 1 else "not sure enough of themselves"
+    return (
+        f"The probabilities are {how}: a temperature of {found.temperature:.3g} makes the truth "
+        f"more likely, by {found.nll[0] - found.nll[1]:.3g} nats per example, on examples it was "
+        f"not fitted on; the calibration error goes from {percent(before)} to {percent(after)}."
+    )
+
+
+def _abstaining(found: Judged) -> list[str]:
+    curve = found.curves[found.chosen.probabilities]
+    reached = [at for at, share in enumerate(curve.coverage) if share >= _ANSWERED]
+    at = reached[-1] if reached else 0
+    if curve.coverage[at] == 1 or curve.risk[0] == 0:
+        return []
+    return [
+        f"Without an answer for the {percent(1 - curve.coverage[at], 0)} of examples that are "
+        f"expected to cost most, {found.mistakes.noun} is {number(curve.risk[at])}"
+        f"{found.mistakes.unit} instead of {number(curve.risk[0])}: "
+        f"--abstain {curve.threshold[at]:.3g}."
+    ]
+
+
+def _kappa(found: Judged) -> list[str]:
+    line = next((line for line in found.lines if line.rule == KAPPA), None)
+    if line is None or line.kappa is None:
+        return []
+    others = [each for each in found.lines if each.kappa is not None and each is not line]
+    best = max(others, key=lambda each: each.kappa or 0.0)
+    if line.kappa <= (best.kappa or 0.0):
+        return []
+    return [
+        f"If quadratic kappa is what counts, thresholds on the expected class reach "
+        f"{line.kappa:.3f}, {best.rule} {best.kappa:.3f}: simloss.fit_thresholds in Python."
+    ]
+
+
+def _notes(found: Judged) -> list[str]:
+    notes = []
+    if found.left_out:
+        notes.append(f"{found.left_out:,} rows without a known class are left out.")
+    nodes = int((found.truth >= len(found.mistakes.order.names)).sum())
+    if nodes:
+        notes.append(
+            f"{nodes:,} rows are known to an inner node only: an answer below it counts as right."
+        )
+    constant = found.lines[-1]
+    if constant.costs.mean() <= found.chosen.costs.mean():
+        notes.append(f"To answer {constant.rule} would cost no more.")
+    return notes
+
+
+def percent(value: float, digits: int | None = None) -> str:
+    """A share, with one digit behind the point, and two where it is small.
+
+    Example:
+        >>> percent(0.0671), percent(0.0051), percent(0.2, 0)
+        ('6.7 %', '0.51 %', '20 %')
+    """
+    if digits is None:
+        digits = 1 if abs(value) >= 0.01 else 2
+    return f"{100 * value:.{digits}f} %"
+
+
+def signed(value: float) -> str:
+    """A change, with its sign.
+
+    Example:
+        >>> signed(-0.012), signed(0.0004)
+        ('-1.2 %', '+0.04 %')
+    """
+    return f"{'-' if value < 0 else '+'}{percent(abs(value))}"
+
+
+def number(value: float) -> str:
+    """With three digits that count.
+
+    Example:
+        >>> number(0.43126), number(1.3), number(0.0000123), number(1234.5)
+        ('0.431', '1.30', '1.23e-05', '1,234')
+    """
+    size = abs(value)
+    if 0 < size < 1e-2:
+        return f"{value:.3g}"
+    digits = 3 if size < 1 else max(0, 2 - math.floor(math.log10(size)))
+    return f"{value:,.{digits}f}"

@@ -1,0 +1,1 @@
+"""Records made into a verdict: results, findings, statistics, and their wording."""

@@ -1,0 +1,56 @@
+"""What was found, a line each: the same in the terminal and on the page."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ... import metrics
+from .findings import Finding, means
+from .wording import change, p_number
+
+if TYPE_CHECKING:
+    from .verdict import Verdict
+
+
+@dataclass(frozen=True)
+class OverviewLine:
+    """One finding as text.
+
+    Attributes:
+        finding: what it is about.
+        cells: the texts under :func:`overview_columns`.
+        is_recommended: whether it is what we would use.
+    """
+
+    finding: Finding
+    cells: list[str]
+    is_recommended: bool
+
+
+def overview_columns(verdict: "Verdict") -> list[str]:
+    """The metric that counts, its change, p where runs suffice for one, then all else."""
+    first, *others = (metrics.find(name).label for name in verdict.results.columns_main_first)
+    return [first, "change", *(["p"] if verdict.can_tell else []), *others]
+
+
+def overview_lines(verdict: "Verdict") -> list[OverviewLine]:
+    """Test values of each family under each rule, its parameter chosen on validation.
+
+    Change and p are against cross entropy under the same decision; for cross entropy itself,
+    against its own answers at argmax.
+    """
+    return [_line(verdict, finding) for finding in verdict.findings]
+
+
+def _line(verdict: "Verdict", finding: Finding) -> OverviewLine:
+    results, best = verdict.results, verdict.recommendation
+    first, *others = (
+        metrics.find(name).format(finding.row.mean("test", finding.rule, name))
+        for name in results.columns_main_first
+    )
+    changed, p = "", ""
+    if finding.comparison:
+        changed = change(results.metric, *means(results, finding))
+        p = p_number(finding.comparison.adjusted_p_value)
+    cells = [first, changed, *([p] if verdict.can_tell else []), *others]
+    is_best = best is not None and best.row is finding.row and best.rule == finding.rule
+    return OverviewLine(finding, cells, is_best)

@@ -1,0 +1,108 @@
+"""The similarity behind the best treatment: what it is, and what its diagnosis says."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+
+from ...experiment.plan.treatment import Treatment
+from ...similarity import Similarity
+from ..figures.similarity import similarity as heat_map
+from ..figures.style import Figure
+from ..judge.findings import score
+from ..judge.results import Row
+from ..judge.run import Run
+
+
+@dataclass
+class AboutSimilarity:
+    """What the page says about the similarity.
+
+    Attributes:
+        text: which one it is, or why it cannot be shown.
+        figure: its heat map.
+        facts: (term, text) of its diagnosis.
+        advice: what to worry about.
+    """
+
+    text: str
+    figure: Figure | None = None
+    facts: list[tuple[str, str]] = field(default_factory=list)
+    advice: tuple[str, ...] = ()
+
+
+def about_similarity(run: Run) -> AboutSimilarity | None:
+    """Of what we would use, else of the best family with one; None where there is none."""
+    row = _row(run)
+    if row is None or len(run.classes) < 2:
+        return None
+    try:
+        known = _treatment(run, row).similarity_for(run.classes.as_dataset(run.config.name))
+        assert known is not None
+        figure = heat_map(known, is_ordered=run.classes.is_ordered)
+        with _one_thread():
+            facts, advice = _diagnosis(known)
+    except (ValueError, TypeError, OSError, ImportError) as error:
+        return AboutSimilarity(f"The similarity of {row.label} cannot be shown: {error}")
+    return AboutSimilarity(f"That of {row.label}: {known}.", figure, facts, advice)
+
+
+def _treatment(run: Run, row: Row) -> Treatment:
+    """As the configuration has it, which may be in the user's own words; else as recorded."""
+    settings = {
+        name: row.treatment[name]
+        for name in ("loss", "similarity", "value", "options")
+        if row.treatment.get(name) is not None
+    }
+    recorded = Treatment(**settings)
+    return next((each for each in run.config.treatments if each == recorded), recorded)
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """Many small matrices: on a busy machine threads only get in each other's way."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+def _row(run: Run) -> Row | None:
+    best = run.verdict.recommendation
+    if best is not None and _has_one(best.row):
+        return best.row
+    rivals = [each for each in run.verdict.findings if _has_one(each.row)]
+    if not rivals:
+        return None
+    return max(rivals, key=lambda each: score(run.results, each.row, each.rule)).row
+
+
+def _has_one(row: Row) -> bool:
+    """Named in the treatment: a blended or annealed SimLoss brings its own, which changes."""
+    return row.treatment.get("similarity") is not None
+
+
+def _diagnosis(known: Similarity) -> tuple[list[tuple[str, str]], tuple[str, ...]]:
+    found = known.diagnose()
+    facts: list[tuple[str, Any]] = [
+        ("Symmetric", _yes(found.symmetric)),
+        ("Positive definite", _yes(found.positive_definite)),
+        ("Triangle inequality of −log S", _yes(found.triangle)),
+        ("The proper loss is proper with it", found.properness),
+        ("Mean similarity of two classes", f"{found.mean_similarity:.3g}"),
+    ]
+    if found.effective_classes is not None:
+        count = f"{found.effective_classes:.1f} of {known.num_classes:,}"
+        facts.append(("Effective number of classes", count))
+    if found.vanishing:
+        names = ", ".join(found.name(place) for place in found.vanishing[:8])
+        facts.append((f"Classes SimLoss may drop ({len(found.vanishing)})", names))
+    return facts, found.advice
+
+
+def _yes(answer: bool | None) -> str:
+    return {True: "yes", False: "no", None: "does not apply"}[answer]

@@ -1,0 +1,163 @@
+"""The page of a run, self-contained: it works offline and asks nobody for anything."""
+
+from typing import Any
+
+from ..figures.gallery import Gallery, gallery
+from ..judge.overview import overview_columns, overview_lines
+from ..judge.run import Run
+from ..judge.verdict import Verdict
+from ..judge.wording import answered_by, cut, noun, unit
+from ..tables.page_tables import page_tables
+from .about_similarity import about_similarity
+from .shell import rendered
+
+_MOST_FAILURES = 200
+
+
+def page(run: Run) -> str:
+    """The report as HTML."""
+    made = gallery(run)
+    similarity = about_similarity(run)
+    if similarity is not None:
+        made.hang("similarity", similarity.figure)
+    context = {
+        **_head(run),
+        **_overview(run.verdict),
+        **page_tables(run.verdict),
+        **_figures(run, made),
+        "similarity": similarity,
+        "sections": _sections(run, made, similarity is not None),
+    }
+    return rendered("report.html", context, made.plots, made.outputs)
+
+
+def _head(run: Run) -> dict[str, Any]:
+    config = run.config
+    treatments, seeds = len(config.treatments), len(config.seeds)
+    facts = [
+        f"data {config.data.source}" if config.data.source != config.name else "",
+        f"{len(run.classes):,} classes" if len(run.classes) else "",
+        f"net {config.model}",
+        f"{treatments:,} treatment{'s' * (treatments != 1)}",
+        f"{seeds:,} seed{'s' * (seeds != 1)}",
+        " / ".join(f"{count:,} {part}" for part, count in run.sizes.items()),
+    ]
+    verdict = run.verdict
+    mood = "helps" if verdict.helps else "" if verdict.can_tell else "tendency"
+    hours = run.seconds / 3600
+    took = f"{run.seconds:.0f} s" if run.seconds < 600 else f"{hours:.1f} h"
+    return {
+        "name": config.name,
+        "facts": [fact for fact in facts if fact],
+        "verdict": verdict,
+        "mood": mood,
+        "config": run.folder.config_text(),
+        "made_with": f"Made with {', '.join(run.versions)}; {took} of training in all."
+        if run.versions
+        else "",
+        "failures": _failures(run),
+    }
+
+
+def _failures(run: Run) -> list[str]:
+    every = []
+    for row in run.results.rows:
+        by_error: dict[str, list[str]] = {}
+        for seed, error in sorted(row.failures.items()):
+            by_error.setdefault(error, []).append(str(seed))
+        for error, seeds in by_error.items():
+            which = f"seed{'s' * (len(seeds) != 1)} {cut(', '.join(seeds), 60)}"
+            every.append(f"{cut(row.label, 60)}, {which}: {cut(error, 300)}")
+    more = len(every) - _MOST_FAILURES
+    return every[:_MOST_FAILURES] + ([f"and {more:,} more, see table.md"] if more > 0 else [])
+
+
+def _overview(verdict: Verdict) -> dict[str, Any]:
+    groups: dict[str, list[dict[str, Any]]] = {}
+    for each in overview_lines(verdict):
+        label = cut(each.finding.row.label, 60)
+        line = {"label": label, "cells": each.cells, "is_recommended": each.is_recommended}
+        groups.setdefault(answered_by(each.finding.rule), []).append(line)
+    baseline = verdict.results.baseline
+    return {
+        "finding_columns": overview_columns(verdict),
+        "finding_groups": list(groups.items()),
+        "measured": _measured(verdict),
+        "can_tell": verdict.can_tell,
+        "has_bars": baseline is not None and len(baseline.cells) > 1,
+    }
+
+
+def _measured(verdict: Verdict) -> str:
+    """The title of the first figure: "Mean error on test data, in years"."""
+    title = noun(verdict.results.metric).removeprefix("the ")
+    measured = unit(verdict.results.metric, verdict.results)
+    return f"{title[0].upper()}{title[1:]} on test data" + (f", in {measured}" if measured else "")
+
+
+def _figures(run: Run, made: Gallery) -> dict[str, Any]:
+    outputs = made.outputs
+    has_outputs = bool(outputs and outputs["groups"])
+    if not has_outputs:
+        made.outputs = None
+    places = set(made.plots) | ({"outputs"} if has_outputs else set())
+    return {
+        "figures": {name: name in places for name in _PLACES},
+        "groups": [group["label"] for group in outputs["groups"]] if outputs else [],
+        "parts": outputs["parts"] if outputs else [],
+        "selectable": outputs["classes"] if outputs else [],
+        "first_class": outputs["first"] if outputs else 0,
+        "outputs_note": _outputs_note(run, outputs),
+        "parameter_plots": made.parameter_plots,
+        "parameter_metrics": made.parameter_metrics,
+        "effective_plots": made.effective_plots,
+        "strip_families": made.strip_families,
+        "confusion_variants": made.confusion_variants,
+        "costliest": made.mistakes,
+        "cost_word": run.costs.word,
+        "confusion_note": run.costs.note,
+    }
+
+
+_PLACES = (
+    "summary",
+    "outputs",
+    "tradeoff",
+    "strips",
+    "confusion",
+    "calibration",
+    "training",
+    "similarity",
+)
+
+
+def _outputs_note(run: Run, outputs: dict[str, Any] | None) -> str:
+    if not outputs:
+        return ""
+    notes = []
+    if len(outputs["labels"]) < len(run.classes):
+        notes.append(f"{len(run.classes):,} classes are put into {len(outputs['labels'])} bins.")
+    if len(outputs["classes"]) < len(run.classes):
+        notes.append(f"{len(outputs['classes'])} of them can be chosen.")
+    if len(outputs["parts"]) == 1:
+        notes.append("To keep the page small it holds the test part only.")
+    return " ".join(notes)
+
+
+def _sections(run: Run, made: Gallery, has_similarity: bool) -> list[tuple[str, str]]:
+    """The table of contents: what is there."""
+    plots = made.plots
+    wanted = [
+        ("overview", "At a glance", "summary" in plots),
+        ("tradeoff", "Trade-off", "tradeoff" in plots),
+        ("parameter", "Parameter", bool(made.parameter_plots)),
+        ("outputs", "Outputs", made.outputs is not None),
+        ("usage", "Classes in use", "strips" in plots),
+        ("confusion", "Mistakes", "confusion" in plots),
+        ("trust", "Calibration and training", "calibration" in plots or "training" in plots),
+        ("results", "All results", bool(run.results.done)),
+        ("failed", "Failed runs", any(row.failures for row in run.results.rows)),
+        ("similarity", "The similarity", has_similarity),
+        ("rerun", "Run it again", True),
+    ]
+    return [(place, title) for place, title, is_there in wanted if is_there]

@@ -1,0 +1,105 @@
+"""Labels that are known only to an inner node of a tree: "some bird"."""
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from .. import _checks
+from .base import Similarity
+from .matrix import as_similarity
+from .tree import Tree
+
+# Numbers that are worth holding: half a gigabyte.
+_MOST_ENTRIES = 1 << 26
+
+
+class NodeSimilarity(Similarity):
+    """A row for each class, and one for each node above them, (V, C), stored."""
+
+    structure = "nodes"
+
+    @property
+    def num_rows(self) -> int:
+        """V: the classes and the nodes above them."""
+        return len(self.tensors["rows"])
+
+    def columns(self, target: Any, dtype: torch.dtype | None = None) -> Tensor:
+        """The columns of the classes' own rows, shape of `target` + (C)."""
+        own = self.tensors["rows"][: self.num_classes]
+        at = _checks.class_indices("target", target, self.num_classes).to(own.device)
+        return own.T[at].to(dtype or self._dtype())
+
+    def normalized(self) -> "NodeSimilarity":
+        rows = self.tensors["rows"]
+        divided = {"rows": rows / rows.sum(1, keepdim=True)}
+        return NodeSimilarity(self.num_classes, divided, names=self.names, kind="probability")
+
+    def _similarities(self, target: Tensor, dtype: torch.dtype) -> Tensor:
+        return self.tensors["rows"][target].to(dtype)
+
+    def _row_sums(self, target: Tensor, dtype: torch.dtype) -> Tensor:
+        return self.tensors["rows"].sum(1)[target].to(dtype)
+
+    def _is_normalized_on_the_fly(self) -> bool:
+        return False
+
+    def _dtype(self) -> torch.dtype:
+        return self.tensors["rows"].dtype
+
+    def _description(self) -> str:
+        return f" and {self.num_rows - self.num_classes} nodes above them"
+
+
+def with_nodes(similarity: Any, tree: Tree) -> Similarity:
+    r"""The similarity with a row for each inner node, for labels that are known no further.
+
+    .. math:: S_{vc} = \max_{k \text{ below } v} S_{kc}
+
+    1 for every class below the node, so that nothing is asked that is not known, and beyond it what
+    the most similar of them has. With the identity, "some bird" has the loss
+    :math:`-\log \sum_{c \text{ below } v} p_c`, that of the probability of a bird.
+
+    Nodes are numbered as in the tree: the classes first. `rows` may be asked for any of them; the
+    columns are the classes, as ever.
+
+    Args:
+        similarity: of the classes, a :class:`simloss.Similarity` or a (C, C) array.
+        tree: a :class:`simloss.Tree` of the same classes.
+
+    Example:
+        >>> from simloss import Tree, similarity
+        >>> tree = Tree.from_paths(["bird/robin", "bird/crow", "fish/cod"])
+        >>> S = similarity.with_nodes(similarity.tree(tree), tree)
+        >>> S.rows([0, 3])  # a robin; some bird
+        tensor([[1.0000, 0.3679, 0.1353],
+                [1.0000, 1.0000, 0.1353]])
+        >>> import torch
+        >>> logits = torch.tensor([[0.0, 1.0, 0.0], [0.0, 1.0, 0.0]])
+        >>> truth = torch.tensor([1, 3])  # a crow; some bird
+        >>> logits.logsumexp(-1) - (logits + S.log_rows(truth, logits.dtype)).logsumexp(-1)
+        tensor([0.3816, 0.2024])
+    """
+    whole = as_similarity(similarity)
+    _checks.of_kind_similarity("similarity", whole.kind)
+    if not isinstance(tree, Tree):
+        raise TypeError(f"`tree` must be a simloss.Tree, but got {type(tree).__name__}.")
+    _checks.class_counts_agree("tree", tree.num_classes, "similarity", whole.num_classes)
+    if whole.names is not None and tuple(whole.names) != tree.class_names:
+        pairs = zip(whole.names, tree.class_names, strict=True)
+        a, b = next((a, b) for a, b in pairs if a != b)
+        raise ValueError(
+            f"`tree` must have the classes of `similarity` in the same order, but {b!r} stands "
+            f"where {a!r} does."
+        )
+    if len(tree.parents) * tree.num_classes > _MOST_ENTRIES:
+        raise ValueError(
+            f"`tree` must have at most {_MOST_ENTRIES:,} pairs of a node and a class, "
+            f"but got {len(tree.parents) * tree.num_classes:,}."
+        )
+    dense = whole.to_dense()
+    above = dense.new_zeros(len(tree.parents) - tree.num_classes, tree.num_classes)
+    rows = torch.cat([dense, above])  # (V, C)
+    for node, parent in enumerate(tree.parents[:-1]):  # children come before their parents
+        rows[parent] = torch.maximum(rows[parent], rows[node])
+    return NodeSimilarity(tree.num_classes, {"rows": rows}, names=tree.class_names)

@@ -1,0 +1,174 @@
+"""Files of probabilities: which columns are classes, in which order, and what is none."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from simloss.data import probability_file
+from simloss.data.errors import DataError, MissingDataError
+from simloss.data.probability_file import ProbabilityFile
+from simloss.data.truth_cells import truth_indices
+
+P = np.array([[0.5, 0.25, 0.25], [0.125, 0.375, 0.5], [0.0, 0.0, 1.0], [0.25, 0.5, 0.25]])
+
+
+def table(columns=("10", "2", "1"), **more):
+    return pd.DataFrame(P, columns=columns).assign(**more)
+
+
+def written(folder, ending, frame, truth=None):
+    path = folder / f"p{ending}"
+    if ending == ".npz":
+        arrays = {"truth": frame[truth].to_numpy().astype(str)} if truth else {}
+        np.savez(path, probabilities=P, classes=np.array(frame.columns[:3].tolist()), **arrays)
+    elif ending == ".parquet":
+        frame.to_parquet(path, index=False)
+    else:
+        frame.to_csv(path, index=False)
+    return path
+
+
+@pytest.mark.parametrize("ending", [".csv", ".parquet", ".npz"])
+def test_columns_are_put_into_class_order(tmp_path, ending):
+    path = written(tmp_path, ending, table(truth=["1", "2", "10", "1"]), "truth")
+    file = ProbabilityFile.open(path, others=["truth"])
+    assert file.order.names == ("1", "2", "10")
+    assert file.order.is_ordered
+    (part,) = file.parts()
+    np.testing.assert_array_equal(part.probabilities, P[:, ::-1])
+    assert part.first == 1
+    assert part.cells["truth"].astype(str).tolist() == ["1", "2", "10", "1"]
+
+
+@pytest.mark.parametrize("ending", [".csv", ".parquet", ".npz"])
+def test_some_rows_at_a_time(tmp_path, ending, monkeypatch):
+    monkeypatch.setattr(probability_file, "_PART_ENTRIES", 9)
+    path = written(tmp_path, ending, table(truth=list("abcd")), "truth")
+    parts = list(ProbabilityFile.open(path, others=["truth"]).parts())
+    assert [part.first for part in parts] == [1, 4]
+    np.testing.assert_array_equal(np.concatenate([p.probabilities for p in parts]), P[:, ::-1])
+    assert [cell for part in parts for cell in part.cells["truth"]] == list("abcd")
+
+
+def test_a_given_order_chooses_the_columns_and_text_names_the_rows(tmp_path):
+    frame = table(("high", "low", "mid"), weight=[1.0, 2, 3, 4], photo=["a", "b", "c", "d"])
+    path = written(tmp_path, ".csv", frame)
+    file = ProbabilityFile.open(path, order=["low", "mid", "high"])
+    assert file.order.kind == "given"
+    assert file.names_rows == ("photo",)
+    (part,) = file.parts()
+    np.testing.assert_array_equal(part.probabilities, P[:, [1, 2, 0]])
+    assert part.cells["photo"].tolist() == list("abcd")
+
+
+def test_row_numbers_and_identifiers_are_no_classes(tmp_path):
+    path = tmp_path / "p.csv"
+    table(image_id=[7, 8, 9, 12]).to_csv(path)  # with the index, which has no heading
+    file = ProbabilityFile.open(path)
+    assert file.order.names == ("1", "2", "10")
+    assert set(file.names_rows) == {"image_id", "Unnamed: 0"}
+
+
+def test_rows_are_divided_by_sums_that_rounding_left(tmp_path):
+    path = tmp_path / "p.csv"
+    path.write_text("a,b,c\n0.33,0.33,0.33\n")
+    (part,) = ProbabilityFile.open(path).parts()
+    np.testing.assert_allclose(part.probabilities, 1 / 3)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("a,b\n0.5,0.5\n0.6,0.6\n", r"sum to 1 in each row, but row 2 sums to 1.2 over a, b;"),
+        ("a,b\n0.5,0.4\n", r"row 1 sums to 0.9 over a, b; .* each class needs its column"),
+        ("a,b\n0.5,0.5\n-0.1,1.1\n", r"row 2 has -0.1 for 'a'; of logits, take the softmax"),
+        ("a,b\n2.5,0.3\n", r"row 1 sums to 2.8 over a, b; of logits, take the softmax"),
+        ("a,b\n60,40\n30,70\n", r"sums to 100 over a, b; of percent, take a hundredth"),
+        ("a,b\n0.5,0.5\n0.5,\n", r"row 2 has none for 'b'"),
+        ("a,b\n0.5,0.5\n0.5,nan\n", r"row 2 has none for 'b'"),
+        ("a,b\n0.5,0.5\n0.5,inf\n", r"row 2 has inf for 'b'"),
+        ("a\n1\n", r"must have a column of numbers per class, but has only 'a'"),
+        ("a,b\nx,y\n", r"must have a column of numbers per class, but has none"),
+    ],
+)
+def test_what_is_no_probability_is_told_in_a_sentence(tmp_path, content, message):
+    path = tmp_path / "p.csv"
+    path.write_text(content)
+    with pytest.raises(ValueError, match=message):
+        list(ProbabilityFile.open(path).parts())
+
+
+def test_text_among_numbers_is_told(tmp_path, monkeypatch):
+    monkeypatch.setattr(probability_file, "_LOOKED_AT", 1)
+    path = tmp_path / "p.csv"
+    path.write_text("a,b\n0.5,0.5\n0.5,half\n")
+    with pytest.raises(DataError, match=r"row 2 has 'half' for 'b'"):
+        list(ProbabilityFile.open(path).parts())
+
+
+def test_a_missing_class_is_told(tmp_path):
+    path = written(tmp_path, ".csv", table(("low", "mid", "high")))
+    with pytest.raises(DataError, match=r"a column for each class, but 'medium' has none"):
+        ProbabilityFile.open(path, order=["low", "medium", "high"])
+    with pytest.raises(DataError, match=r"'hihg' has none \(did you mean 'high'\?\)"):
+        ProbabilityFile.open(path, classes=["low", "mid", "hihg"])
+    with pytest.raises(DataError, match=r"`truth` must be a column of .* but it has no 'label'"):
+        ProbabilityFile.open(path, others=["label"])
+
+
+def test_npz_files_that_hold_something_else(tmp_path):
+    path = tmp_path / "p.npz"
+    np.savez(path, q=P)
+    with pytest.raises(DataError, match=r"an array 'probabilities' .* but holds q \(4, 3\)"):
+        ProbabilityFile.open(path)
+    np.savez(path, probabilities=P, classes=np.array(["a", "b"]))
+    with pytest.raises(DataError, match=r"each of its 3 columns in 'classes', but has 2"):
+        ProbabilityFile.open(path)
+    np.savez(path, probabilities=P)
+    assert ProbabilityFile.open(path).order.names == ("0", "1", "2")
+    with pytest.raises(DataError, match=r"array 'truth' of 4 cells, but it is not there"):
+        ProbabilityFile.open(path, others=["truth"])
+    np.savez(path, probabilities=P, classes=np.array([None, 1, 2]))
+    with pytest.raises(DataError, match=r"'classes' holds Python objects"):
+        ProbabilityFile.open(path)
+    path.write_bytes(b"no zip")
+    with pytest.raises(DataError, match="must be an npz file"):
+        ProbabilityFile.open(path)
+    with pytest.raises(MissingDataError, match="Nothing was found"):
+        ProbabilityFile.open(tmp_path / "q.npz")
+    (tmp_path / "p.txt").write_text("a")
+    with pytest.raises(DataError, match=r"must end in .csv, .*, .npz to be read"):
+        ProbabilityFile.open(tmp_path / "p.txt")
+
+
+def test_arrays_as_pandas_keeps_them(tmp_path, monkeypatch):
+    monkeypatch.setattr(probability_file, "_PART_ENTRIES", 9)
+    np.savez(tmp_path / "p.npz", probabilities=np.asfortranarray(P))
+    parts = list(ProbabilityFile.open(tmp_path / "p.npz").parts())
+    assert [part.first for part in parts] == [1, 4]
+    np.testing.assert_array_equal(np.concatenate([part.probabilities for part in parts]), P)
+
+
+class TestTruth:
+    def test_classes_nodes_and_nothing(self):
+        cells = pd.Series(["b", None, "a", "birds", " b "])
+        found = truth_indices(cells, ["a", "b"], {"birds": 5}, 1, "'truth'")
+        assert found.tolist() == [1, -1, 0, 5, 1]
+
+    def test_numbers_in_any_spelling(self):
+        assert truth_indices(pd.Series([3.0, 4.0]), ["3", "4"], {}, 1, "'t'").tolist() == [0, 1]
+        assert truth_indices(pd.Series(["3.0", "4"]), ["3", "4"], {}, 1, "'t'").tolist() == [0, 1]
+        assert truth_indices(pd.Series([3, 4]), ["3.0", "4.0"], {}, 1, "'t'").tolist() == [0, 1]
+
+    @pytest.mark.parametrize(
+        ("cells", "names", "message"),
+        [
+            (["low", "huge"], ["low", "high"], r"hold classes, low, high, but row 8 holds 'huge'"),
+            ([1, 2, 3], ["0", "1", "2"], r"row 9 holds '3'; the labels seem to count from 1 and"),
+            ([0, 1, 2], ["1", "2", "3"], r"row 7 holds '0'; the labels seem to count from 0 and"),
+            ([1, 9], ["0", "1", "2"], r"row 8 holds '9'\.$"),
+        ],
+    )
+    def test_what_is_no_class_is_told_with_its_row(self, cells, names, message):
+        with pytest.raises(DataError, match=message):
+            truth_indices(pd.Series(cells), names, {}, 7, "'truth'")

@@ -1,0 +1,317 @@
+"""A search: what it may choose, when it gives up, what it costs, that it can be interrupted."""
+
+import json
+from dataclasses import replace
+
+import optuna
+import pytest
+import torch
+
+from simloss.experiment.grid.store import RunFolder, RunFolderError
+from simloss.experiment.plan.presets import comparison
+from simloss.experiment.plan.treatment import BASELINE, Treatment
+from simloss.experiment.search import search as searching
+from simloss.experiment.search.pruning import Run, is_behind
+from simloss.experiment.search.search import search
+from simloss.experiment.search.search_space import SearchSpace, space_of
+from simloss.experiment.search.trials import check, final_config, plan
+from simloss.experiment.train.loop import NotFiniteError
+
+SPACE = SearchSpace(("simloss", "soft-target"), "order")
+PRESET = comparison("abalone", epochs=40)
+
+
+def made_up(value_of, epochs=20):
+    """A stand-in for training: each net falls to `value_of(loss, r)` and stays there."""
+
+    def train(net, loss, training, validation, judge, rules, config, seed, on_epoch):
+        kind = type(loss).__name__
+        r = 0.0 if kind == "CrossEntropyLoss" else float(loss.similarity.tensors["r"])
+        value = value_of(kind, r)
+        for epoch in range(1, epochs + 1):
+            on_epoch({"epoch": epoch, "validation": dict.fromkeys(rules, value * (1 + 1 / epoch))})
+
+    return train
+
+
+def bowl(kind, r):
+    """Soft targets are best at r = 0.7."""
+    return {"CrossEntropyLoss": 2.0, "SimLoss": 2.5, "SoftTargetLoss": 1.5 + 2 * (r - 0.7) ** 2}[
+        kind
+    ]
+
+
+def soft_targets_win(kind, r):
+    return 1.0 if kind == "SoftTargetLoss" else 2.0
+
+
+@pytest.fixture
+def fake(monkeypatch):
+    return lambda value_of, **options: monkeypatch.setattr(
+        searching, "train", made_up(value_of, **options)
+    )
+
+
+class TestSpace:
+    def test_cross_entropy_is_always_in_it_and_tried_second(self):
+        space = space_of("order", ["cross-entropy", "proper"])
+        assert space.losses == ("proper",)
+        assert space.treatment(space.first_choices()[1]) == Treatment(BASELINE)
+        study = optuna.create_study(sampler=optuna.samplers.RandomSampler(seed=0))
+        found = {space.suggested(study.ask()).loss for _ in range(20)}
+        assert found == {"cross-entropy", "proper"}
+
+    @pytest.mark.parametrize(("kind", "value"), [("order", 0.95), ("tree", 1.0), ("words", 0.47)])
+    def test_the_blended_loss_begins_where_it_was_good(self, kind, value):
+        (blended, _) = SearchSpace(("blended",), kind).first_choices()
+        assert SearchSpace(("blended",), kind).treatment(blended).value == value
+
+    @pytest.mark.parametrize(
+        ("similarity", "parameter", "low", "high"),
+        [
+            ("order", "r", 0.05, 0.95),
+            ("words", "lower_bound", 0, 0.95),
+            ("tree", "temperature", 0.05, 5),
+        ],
+    )
+    def test_each_similarity_has_its_parameter(self, similarity, parameter, low, high):
+        space = SearchSpace(("simloss",), similarity)
+        study = optuna.create_study(sampler=optuna.samplers.RandomSampler(seed=0))
+        made = [space.suggested(study.ask()) for _ in range(30)]
+        values = [each.value for each in made if each.loss == "simloss"]
+        assert {each.parameter for each in made} == {None, parameter}
+        assert all(low <= value <= high for value in values)
+        assert max(values) > high / 3
+
+    def test_mistakes(self):
+        with pytest.raises(ValueError, match="`loss` must be one of 'simloss'"):
+            space_of("order", ["hinge"])
+        with pytest.raises(ValueError, match="`loss` must name a loss that uses similarity"):
+            space_of("order", ["cross-entropy"])
+
+
+class TestRacing:
+    def gives_up(self, past, *nets):
+        return is_behind(Run(list(nets)), past, head_start=2)
+
+    def test_behind_the_median_of_those_that_got_as_far(self):
+        past = [Run([[5, 4, last]]) for last in (1.0, 2.0, 3.0)]
+        assert self.gives_up(past, [5, 4, 2.1])
+        assert not self.gives_up(past, [5, 4, 2.0])
+        assert not self.gives_up(past, [5, 4, 2.01])  # no difference to speak of
+        assert not self.gives_up([], [9, 9, 9])
+
+    def test_below_zero_behind_is_still_behind(self):
+        assert self.gives_up([Run([[0, -0.5]])], [0, -0.4])
+        assert not self.gives_up([Run([[0, -0.5]])], [0, -0.6])
+
+    def test_a_head_start(self):
+        past = [Run([[5, 4]])]
+        assert not self.gives_up(past, [9])
+        assert self.gives_up(past, [9, 8])
+
+    def test_a_net_that_stopped_early_stays_at_its_best(self):
+        assert self.gives_up([Run([[5, 1]])], [5, 4, 3])
+        assert self.gives_up([Run([[5, 1], [5, 4]], gave_up=True)], [5, 4, 3])
+
+    def test_who_gave_up_before_is_no_rival(self):
+        gone = Run([[5, 1]], gave_up=True)
+        assert not self.gives_up([gone], [5, 4, 3])
+        assert self.gives_up([gone], [5, 4])
+
+    def test_the_second_seed_is_compared_with_the_second_seed(self):
+        past = [Run([[5, 1], [4, 3]])]
+        assert not self.gives_up(past, [5, 1], [4, 3])
+        assert self.gives_up(past, [5, 1], [4, 3.5])
+
+
+class TestSearch:
+    def test_finds_the_bottom_of_a_bowl(self, fake, tmp_path):
+        fake(bowl)
+        found = search(plan(PRESET, SPACE, trials=25, budget=2000), tmp_path / "run")
+        assert found.best.loss == "soft-target"
+        assert abs(found.best.value - 0.7) <= 0.1
+        assert found.candidate == found.best
+        assert found.baseline == pytest.approx(2.0 * (1 + 1 / 16))  # at the end of its head start
+        assert found.baseline_gave_up
+        assert found.value == pytest.approx(bowl("SoftTargetLoss", found.best.value) * 1.05)
+        assert 0 < found.pruned < found.trials <= 25
+
+    def test_cross_entropy_may_win(self, fake, tmp_path):
+        fake(lambda kind, r: 1.0 if kind == "CrossEntropyLoss" else 2.0 + r)
+        found = search(plan(PRESET, SPACE, trials=6), tmp_path)
+        assert found.best == Treatment(BASELINE)
+        assert found.value == found.baseline
+        assert found.candidate.loss in SPACE.losses
+        arms = final_config(plan(PRESET, SPACE), found, 3).treatments
+        assert arms == (Treatment(BASELINE), found.candidate)
+
+    def test_where_higher_is_better(self, monkeypatch, tmp_path):
+        def rising(net, loss, training, validation, judge, rules, config, seed, on_epoch):
+            top = 0.6 if hasattr(loss, "similarity") else 0.5
+            for epoch in range(1, 20):
+                on_epoch({"epoch": epoch, "validation": dict.fromkeys(rules, top - 0.1 / epoch)})
+
+        monkeypatch.setattr(searching, "train", rising)
+        found = search(plan(PRESET, SPACE, metric="accuracy", trials=5), tmp_path)
+        assert found.best.loss != BASELINE
+        assert found.value > found.baseline > 0.4
+
+    def test_the_budget_is_kept(self, fake, tmp_path):
+        fake(lambda kind, r: 1.0)  # nobody is behind
+        assert search(plan(PRESET, SPACE, budget=200), tmp_path / "given").epochs == 200
+        # Each loss once, of 3 nets with 20 epochs each: 4 of the 1 + 3 x 5 treatments of a grid.
+        wide = SearchSpace(("simloss", "proper", "soft-target"), "order")
+        assert search(plan(PRESET, wide), tmp_path / "equals").epochs == 240
+        fake(soft_targets_win)  # all but soft targets are given up after 16 epochs
+        guessed = search(plan(PRESET, wide, trials=1000), tmp_path / "guessed")
+        assert guessed.epochs == 160  # a sixth
+        few = search(plan(PRESET, SPACE, budget=1), tmp_path / "least")
+        assert (few.trials, few.epochs) == (2, 60 + 16)
+
+    def test_what_was_tried_is_not_trained_again(self, fake, tmp_path):
+        fake(lambda kind, r: 1.0)
+        lines = []
+        search(plan(PRESET, SPACE, trials=40, budget=100_000), tmp_path, lines.append)
+        trained = [line for line in lines if "epochs" in line]
+        labels = [line.partition(": ")[2].rpartition(": ")[0] for line in trained]
+        assert len(labels) == len(set(labels)) < 40
+        assert any("tried before" in line for line in lines)
+
+    def test_a_loss_that_is_not_finite_loses(self, monkeypatch, tmp_path):
+        def breaks(*losses):
+            def train(net, loss, *others):
+                if type(loss).__name__ in losses:
+                    raise NotFiniteError("the loss became nan in epoch 1")
+                made_up(bowl)(net, loss, *others)
+
+            return train
+
+        monkeypatch.setattr(searching, "train", breaks("SoftTargetLoss"))
+        lines = []
+        found = search(plan(PRESET, SPACE, trials=4), tmp_path / "one", lines.append)
+        assert (found.best.loss, found.candidate.loss) == (BASELINE, "simloss")
+        assert "the loss became nan" in lines[0]
+        monkeypatch.setattr(searching, "train", breaks("SoftTargetLoss", "SimLoss"))
+        with pytest.raises(ValueError, match="cannot be trained here: soft targets, r = 0.5: the"):
+            search(plan(PRESET, SPACE, trials=4), tmp_path / "two")
+
+    def test_real_nets_and_the_test_part_plays_no_role(self, monkeypatch, tmp_path):
+        small = plan(
+            replace(PRESET, training=replace(PRESET.training, epochs=2)), SPACE, budget=5, seeds=1
+        )
+        found = search(small, tmp_path / "one")
+        assert found.epochs == 5
+        dataset = searching.dataset_of(small.config)
+        test = searching.indices_of(dataset, small.config.split, 1)["test"]
+        labels = dataset.labels.clone()
+        labels[test] = 0
+        inputs = dataset.inputs.clone()
+        inputs[test] = 1e6
+        spoilt = replace(dataset, labels=labels, inputs=inputs)
+        monkeypatch.setattr(searching, "dataset_of", lambda config: spoilt)
+        assert search(small, tmp_path / "two") == found
+
+
+class TestInterruption:
+    def trials(self, path):
+        lines = []
+        found = search(plan(PRESET, SPACE, trials=12, budget=2000), path, lines.append)
+        return found, lines
+
+    def test_goes_on_and_ends_as_if_nothing_had_happened(self, fake, monkeypatch, tmp_path):
+        fake(bowl)
+        wanted, all_lines = self.trials(tmp_path / "whole")
+        calls = []
+
+        def interrupted(*arguments):
+            calls.append(1)
+            if len(calls) == 14:  # in the middle of a trial
+                raise KeyboardInterrupt
+            made_up(bowl)(*arguments)
+
+        monkeypatch.setattr(searching, "train", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            self.trials(tmp_path / "run")
+        fake(bowl)
+        found, lines = self.trials(tmp_path / "run")
+        assert found == wanted
+        assert "are recorded already" in lines[0]
+        assert lines[1:] == all_lines[len(all_lines) - len(lines) + 1 :]
+        assert 1 < len(lines) < len(all_lines)
+        assert self.trials(tmp_path / "run")[0] == wanted  # nothing left to do
+
+    def test_a_killed_process_leaves_nothing_that_stays(self, fake, tmp_path):
+        fake(bowl)
+        wanted, _ = self.trials(tmp_path / "whole")
+        journal = tmp_path / "run" / "search.journal"
+        search(plan(PRESET, SPACE, trials=5, budget=2000), tmp_path / "run")
+        storage = optuna.storages.journal
+        study = optuna.load_study(
+            study_name="search",
+            storage=storage.JournalStorage(storage.JournalFileBackend(str(journal))),
+        )
+        study.ask()  # was running when it happened
+        journal.with_name("search.journal.lock").touch()
+        assert self.trials(tmp_path / "run")[0] == wanted
+
+    def test_more_trials_later(self, fake, tmp_path):
+        fake(bowl)
+        search(plan(PRESET, SPACE, trials=3, budget=2000), tmp_path)
+        assert search(plan(PRESET, SPACE, trials=6, budget=2000), tmp_path).trials == 6
+
+    def test_another_search_is_refused(self, fake, tmp_path):
+        fake(bowl)
+        search(plan(PRESET, SPACE, trials=2), tmp_path)
+        with pytest.raises(RunFolderError, match="its 'rule' was median and is now mean"):
+            search(plan(PRESET, SPACE, rule="mean", trials=2), tmp_path)
+        assert json.loads((tmp_path / "search.json").read_text())["rule"] == "median"
+
+    def test_one_writer_at_a_time(self, fake, tmp_path):
+        with RunFolder(tmp_path).lock(), pytest.raises(RunFolderError, match="one writer"):
+            search(plan(PRESET, SPACE, trials=2), tmp_path)
+
+
+class TestPlan:
+    def test_the_final_comparison_has_fresh_seeds_and_the_untouched_test_part(self, fake, tmp_path):
+        fake(bowl)
+        made = plan(PRESET, SPACE, trials=4)
+        config = final_config(made, search(made, tmp_path), 5)
+        assert not set(config.seeds) & set(made.seeds)
+        assert len(config.seeds) == 5
+        dataset = searching.dataset_of(config)
+        tests = [
+            searching.indices_of(dataset, config.split, seed)["test"]
+            for seed in (*made.seeds, *config.seeds)
+        ]
+        assert all(torch.equal(test, tests[0]) for test in tests)
+        assert config.training.stop_on == config.metrics[0] == "mae"
+
+    def test_a_metric_and_a_decision(self):
+        made = plan(PRESET, SPACE, metric="acc", rule="argmax")
+        assert (made.metric, made.config.metrics[0]) == ("accuracy", "accuracy")
+        assert made.config.rules == ("argmax",)
+        assert made.config.training.stop_on == "accuracy"
+
+    def test_mistakes(self):
+        with pytest.raises(ValueError, match="`trials` must be at least 2"):
+            plan(PRESET, SPACE, trials=1)
+        with pytest.raises(ValueError, match="`budget` must be at least 1"):
+            plan(PRESET, SPACE, budget=0)
+        with pytest.raises(ValueError, match="`search_seeds` must be at least 1"):
+            plan(PRESET, SPACE, seeds=0)
+        with pytest.raises(ValueError, match="'superclass_accuracy' needs superclasses"):
+            check(plan(PRESET, SPACE, metric="superclass_accuracy"))
+        with pytest.raises(ValueError, match="'mean_similarity' needs a similarity"):
+            check(plan(PRESET, SPACE, metric="mean_similarity"))
+        with pytest.raises(ValueError, match="`decision` 'tree' needs superclasses"):
+            check(plan(PRESET, SPACE, rule="tree"))
+        with pytest.raises(ValueError, match="`similarity` 'tree' needs superclasses"):
+            check(plan(PRESET, SearchSpace(("simloss",), "tree")))
+
+
+def test_without_optuna_one_sentence(monkeypatch, tmp_path):
+    monkeypatch.setitem(__import__("sys").modules, "optuna", None)
+    with pytest.raises(ModuleNotFoundError, match=r"`pip install 'simloss\[tune\]'` brings it"):
+        search(plan(PRESET, SPACE), tmp_path / "run")
+    assert not (tmp_path / "run").exists()

@@ -1,0 +1,45 @@
+"""What the advice says to write does what was run."""
+
+import pytest
+import torch
+
+import simloss
+from simloss.data import Dataset
+from simloss.experiment.plan.similarities import tree_of
+from simloss.experiment.plan.treatment import BASELINE, LOSSES, Treatment
+from simloss.report.judge.snippet import in_code
+
+DATA = Dataset(
+    "pets",
+    torch.zeros(0, 1),
+    torch.zeros(0, dtype=torch.long),
+    ("cat", "dog", "car", "bus"),
+    ("animal", "animal", "vehicle", "vehicle"),
+)
+NAMES = {"C": 4, "names": DATA.class_names, "tree": tree_of(DATA)}
+
+
+@pytest.mark.parametrize("kind", ["order", "words", "words-angle", "tree"])
+@pytest.mark.parametrize("loss", [BASELINE, *LOSSES])
+def test_the_loss_is_the_one_that_was_trained(loss, kind):
+    arm = Treatment(loss) if loss == BASELINE else Treatment(loss, kind, 0.5)
+    expression, _, decision = in_code(arm.as_dict(), "median").partition(", then ")
+    made = eval(expression, {"simloss": simloss, "torch": torch}, NAMES)
+    logits, target = torch.randn(7, 4), torch.randint(4, (7,))
+    torch.testing.assert_close(made(logits, target), arm.loss_for(DATA)(logits, target))
+    p = logits.softmax(-1)
+    answers = eval(decision, {"simloss": simloss}, {"p": p})
+    assert answers.equal(simloss.decide(p, "median"))
+
+
+@pytest.mark.parametrize(
+    ("arm", "rule"),
+    [
+        (Treatment("corn"), "argmax"),
+        (Treatment("simloss", "order", 0.5, {"normalized": True}), "argmax"),
+        (Treatment("simloss", "costs.csv", 1.0), "argmax"),
+        (Treatment("simloss", "order", 0.5), "conse"),
+    ],
+)
+def test_nothing_is_said_where_it_takes_more(arm, rule):
+    assert in_code(arm.as_dict(), rule) is None

@@ -1,0 +1,128 @@
+"""Files are written whole or not at all; only files are read, and only as far as they go."""
+
+import io
+import os
+import socket
+
+import pytest
+
+from simloss._disk import bytes_of, expanded, file_to_change, own_folder, regular_file
+
+
+@pytest.fixture
+def special(tmp_path):
+    """Kind -> something with a name that is no regular file."""
+    os.mkfifo(tmp_path / "pipe")
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(str(tmp_path / "socket"))
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "to-pipe").symlink_to(tmp_path / "pipe")
+    return {
+        "a pipe": tmp_path / "pipe",
+        "a socket": tmp_path / "socket",
+        "a folder": tmp_path / "folder",
+        "a device": "/dev/zero",
+        "a link": tmp_path / "to-pipe",
+    }
+
+
+@pytest.mark.parametrize("kind", ["a pipe", "a socket", "a folder", "a device", "a link"])
+def test_only_regular_files_are_opened(special, kind):
+    rule = f"must be a regular file, but it is {kind}."
+    with pytest.raises(ValueError, match=rule):
+        regular_file(special[kind])
+    with pytest.raises(ValueError, match=rule if kind != "a link" else "it is a pipe."):
+        regular_file(special[kind], follow_links=True)
+    with pytest.raises(ValueError, match=rule):
+        file_to_change(special[kind])
+
+
+def test_a_link_to_a_file_where_the_user_named_it(tmp_path):
+    (tmp_path / "a").write_bytes(b"text")
+    (tmp_path / "link").symlink_to("a")
+    assert bytes_of(tmp_path / "link", 9, follow_links=True) == b"text"
+    with pytest.raises(ValueError, match="'.*link' must be a regular file, but it is a link."):
+        bytes_of(tmp_path / "link", 9)
+
+
+def test_a_file_that_is_not_there(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        regular_file(tmp_path / "gone")
+
+
+def test_a_file_has_at_most_so_many_bytes(tmp_path):
+    (tmp_path / "a").write_bytes(bytes(10))
+    assert len(bytes_of(tmp_path / "a", 10)) == 10
+    with pytest.raises(ValueError, match="'.*a' must have at most 9 bytes, but it has more."):
+        bytes_of(tmp_path / "a", 9)
+
+
+def as_text(file):
+    with io.TextIOWrapper(file) as text:
+        return text.read().encode()
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda file: file.read(),
+        lambda file: file.read(100),
+        lambda file: b"".join(file),
+        as_text,
+    ],
+)
+def test_a_file_ends_where_it_ended_when_it_was_opened(tmp_path, read):
+    path = tmp_path / "a"
+    path.write_bytes(b"begin\n")
+    with regular_file(path) as file, path.open("ab") as other:
+        other.write(b"and so on without end\n")
+        other.flush()
+        assert read(file) == b"begin\n"
+
+
+def test_it_can_be_read_from_any_place(tmp_path):
+    (tmp_path / "a").write_bytes(b"0123456789")
+    with regular_file(tmp_path / "a") as file:
+        assert file.seek(-3, os.SEEK_END) == 7
+        assert file.read() == b"789"
+        file.seek(20)
+        assert file.read() == b""
+
+
+def test_what_claims_no_size_has_no_content():
+    """Such files go on without end, or wait, as /proc/kmsg does."""
+    for path in ("/proc/kmsg", "/proc/self/pagemap"):
+        if os.access(path, os.R_OK):
+            assert bytes_of(path, 10) == b""
+
+
+def test_nothing_is_written_through_a_link(tmp_path):
+    outside = tmp_path / "outside"
+    outside.write_text("mine")
+    (tmp_path / "link").symlink_to(outside)
+    (tmp_path / "nowhere").symlink_to(tmp_path / "not yet")
+    os.link(outside, tmp_path / "second")
+    for name, rule in (("link", "it is a link"), ("nowhere", "it is a link"), ("second", "second")):
+        with pytest.raises(ValueError, match=rule):
+            file_to_change(tmp_path / name)
+    assert outside.read_text() == "mine"
+    assert not (tmp_path / "not yet").exists()
+
+
+def test_a_file_to_change_is_made_and_appended_to(tmp_path):
+    for _ in range(2):
+        with file_to_change(tmp_path / "a") as file:
+            file.write(b"x")
+    assert (tmp_path / "a").read_bytes() == b"xx"
+
+
+def test_a_folder_of_our_own_is_no_link(tmp_path):
+    assert own_folder(tmp_path / "a" / "b").is_dir()
+    (tmp_path / "link").symlink_to(tmp_path / "a")
+    with pytest.raises(ValueError, match="'.*link' must be a folder of its own, but it is a link."):
+        own_folder(tmp_path / "link")
+
+
+def test_a_user_that_is_not_there():
+    assert str(expanded("~nosuchuser/x.csv")) == "~nosuchuser/x.csv"
+    assert expanded("~") == expanded(os.path.expanduser("~"))

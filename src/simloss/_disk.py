@@ -160,6 +160,11 @@ class _Ending(io.FileIO):
         super().__init__(descriptor, "rb")
         self._size = size
 
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        if whence == os.SEEK_END:  # the system may know of no end, as for /proc/self/pagemap
+            offset, whence = self._size + offset, os.SEEK_SET
+        return super().seek(offset, whence)
+
     def readinto(self, buffer: Any) -> int | None:
         left = self._left()  # where there is none the system is not asked: it might wait
         return super().readinto(memoryview(buffer).cast("B")[:left]) if left else 0

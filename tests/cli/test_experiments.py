@@ -86,7 +86,7 @@ class TestCompare:
     @pytest.mark.parametrize(
         ("change", "sentence"),
         [
-            ({"data": DataConfig("table", "t.csv", {"target": "y", "bin": 2})}, "argument 'bin'"),
+            ({"data": DataConfig("table", "t.csv", {"target": "y", "bin": 2})}, "takes no 'bin'"),
             ({"data": DataConfig("table", "t.csv")}, "path, target, class_order, bins, super"),
             ({"data": DataConfig("abalone", "t.csv")}, "`data` 'abalone' takes no settings, but: "),
             ({"model": "mpl"}, "`model` must be one of"),

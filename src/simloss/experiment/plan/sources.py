@@ -72,7 +72,10 @@ def _check_options(source: str, options: dict[str, Any]) -> None:
     hints = get_type_hints(SOURCES[source])
     for name, value in options.items():
         if name not in hints.keys() - _NOT_FROM_A_FILE:
-            raise ValueError(f"`data` {source!r} takes no {name!r:.80} from a configuration.")
+            known = ", ".join(sorted(hints.keys() - _NOT_FROM_A_FILE)) or "none"
+            raise ValueError(
+                f"`data` {source!r} takes no {name!r:.80} from a configuration; its settings: {known}."
+            )
         if not fits(value, hints[name]):
             wanted = str(getattr(hints[name], "__name__", hints[name])).replace("typing.", "")
             raise ValueError(f"`{name}` of the data must be {wanted}, but got {value!r:.80}.")

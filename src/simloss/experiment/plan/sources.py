@@ -74,7 +74,8 @@ def _check_options(source: str, options: dict[str, Any]) -> None:
         if name not in hints.keys() - _NOT_FROM_A_FILE:
             known = ", ".join(sorted(hints.keys() - _NOT_FROM_A_FILE)) or "none"
             raise ValueError(
-                f"`data` {source!r} takes no {name!r:.80} from a configuration; its settings: {known}."
+                f"`data` {source!r} takes no {name!r:.80} from a configuration; "
+                f"its settings: {known}."
             )
         if not fits(value, hints[name]):
             wanted = str(getattr(hints[name], "__name__", hints[name])).replace("typing.", "")

@@ -201,7 +201,7 @@ class TestSimilarity:
             ),
             ({"similarity": Tree.from_paths(["a/smal", "b/x"])}, "did you mean 'smal'"),
             ({"r": 1.5}, r"`r` must be in \[0, 1\), but got 1.5"),
-            ({"loss": "hinge"}, "`loss` must be one of 'simloss'"),
+            ({"loss": "hinge"}, "`loss` must be one of 'cross-entropy', 'simloss'"),
             ({"decision": "best"}, "`decision` must be one of"),
             ({"decision": np.eye(2)}, "`decision` must have as many classes"),
             ({"decision": np.eye(3)}, "`decision` must be a cost.* looks like a similarity; pass"),

@@ -1,13 +1,13 @@
 """`simloss compare`: whether similarity helps on this data."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
 from .._imports import UsersName
 from .data_options import SHIPPED, TheirOptions
-from .parameters import Flag, Several
+from .parameters import Decision, Flag, Several
 
 if TYPE_CHECKING:
     from ..experiment.plan.config import Config
@@ -19,7 +19,7 @@ def compare(
     *,
     r: Annotated[list[float] | None, Parameter(name=["--r", "--value"]), Several] = None,
     loss: Annotated[list[UsersName] | None, Several] = None,
-    decision: Literal["argmax", "median", "mean", "tree", "similarity"] | None = None,
+    decision: Decision | None = None,
     seeds: int = 10,
     epochs: int | None = None,
     out: Path | None = None,
@@ -66,7 +66,7 @@ def compare(
     from .. import _checks
     from ..experiment.plan.config import argmax_and
     from ..experiment.plan.presets import COMPARE_LOSSES, COMPARE_R, comparison
-    from ..experiment.plan.treatment import BASELINE
+    from ..loss.registry import BASELINE
     from .running import run_and_report
 
     if r and loss and set(loss) == {BASELINE}:

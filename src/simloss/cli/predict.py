@@ -2,11 +2,12 @@
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
 from .._imports import UsersName
+from .parameters import Decision
 
 if TYPE_CHECKING:
     from ..experiment.saved.answers import Table
@@ -23,7 +24,7 @@ def predict(
     out: Path | None = None,
     all_: Annotated[bool, Parameter(name="--all", negative="")] = False,
     abstain: float | None = None,
-    decision: Literal["argmax", "median", "mean", "tree", "similarity"] | None = None,
+    decision: Decision | None = None,
     image_column: str | None = None,
     net: UsersName | None = None,
 ) -> None:

@@ -2,12 +2,13 @@
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
 from .._imports import UsersName
 from .data_options import SHIPPED, TheirOptions
+from .parameters import Decision
 
 if TYPE_CHECKING:
     from ..experiment.plan.config import Config
@@ -23,7 +24,7 @@ def train(
     data: Path | None = None,
     loss: UsersName | None = None,
     value: Annotated[float | None, Parameter(name=["--value", "--r"])] = None,
-    decision: Literal["argmax", "median", "mean", "tree", "similarity"] | None = None,
+    decision: Decision | None = None,
     epochs: int | None = None,
     seed: int = 0,
     device: str = "auto",
@@ -91,7 +92,7 @@ def _refuse_without_use(
     source: str, data: Path | None, loss: str | None, value: float | None, similarity: str | None
 ) -> None:
     """One sentence on an option that would change nothing."""
-    from ..experiment.plan.treatment import BASELINE
+    from ..loss.registry import BASELINE
 
     if data is not None and source not in _WITH_DATA:
         raise ValueError(f"`--data` must go with {', '.join(_WITH_DATA)}, but got {source!r}.")

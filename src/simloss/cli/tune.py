@@ -6,11 +6,11 @@ import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 from .._imports import UsersName
 from .data_options import SHIPPED, TheirOptions
-from .parameters import Flag, Several
+from .parameters import Decision, Flag, Several
 from .stopping import stopped_politely
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def tune(
     /,
     *,
     data: Path | None = None,
-    decision: Literal["argmax", "median", "mean", "tree", "similarity"] | None = None,
+    decision: Decision | None = None,
     loss: Annotated[list[UsersName] | None, Several] = None,
     trials: int = 40,
     budget: int | None = None,
@@ -180,7 +180,7 @@ def _folder(made: "Plan") -> Path:
 def _told(made: "Plan", found: "Found") -> Iterator[str]:
     """What was found, in sentences."""
     from .. import metrics
-    from ..experiment.plan.treatment import BASELINE
+    from ..loss.registry import BASELINE
 
     metric = metrics.find(made.metric)
     baseline, best = metric.format(found.baseline), metric.format(found.value)

@@ -17,16 +17,11 @@ from torch import Tensor
 
 from ..similarity import Similarity, Tree
 from .passes import TreePasses
+from .rules import RULES
 
 # Each cost by its name, and by the word for what it answers with.
-WORDS = {
-    "zero-one": "zero-one",
-    "absolute": "absolute",
-    "squared": "squared",
-    "argmax": "zero-one",
-    "median": "absolute",
-    "mean": "squared",
-}
+_BY_WORD = {name: RULES[name].cost or "" for name in ("argmax", "median", "mean")}
+WORDS = {cost: cost for cost in _BY_WORD.values()} | _BY_WORD
 
 # Numbers of C x C that are looked at together where all of them are too much to hold.
 _CHUNK_ENTRIES = 1 << 22

@@ -12,8 +12,10 @@ from numpy.typing import NDArray
 
 from .. import _checks
 from ..decision import decide, expected_cost
+from ..decision.costs import WORDS
+from ..loss.registry import LOSSES
 from ..similarity import as_similarity
-from .score_gradients import LOSSES, ScoreGradients, softmax
+from .score_gradients import BOOSTED, ScoreGradients, softmax
 
 Array = NDArray[np.float64]
 
@@ -55,9 +57,10 @@ class SimilarityObjective(_Unchanging):
     Args:
         similarity: a :class:`simloss.Similarity`, or a (C, C) array with values in [0, 1] and
             diagonal 1, row = true class.
-        loss: "soft-target", "simloss" or "proper".
+        loss: "soft-target", "simloss", "proper" or "blended" (proper with a tenth of cross
+            entropy).
         weight: a weight for each class, (C), by which its examples count.
-        cross_entropy_share: in [0, 1]; blends in plain cross entropy.
+        cross_entropy_share: in [0, 1]; blends in plain cross entropy. 0 leaves it to `loss`.
 
     Example:
         >>> import numpy as np, simloss
@@ -84,10 +87,11 @@ class SimilarityObjective(_Unchanging):
                 f"{self.num_classes}; for two, take the library's own objective and "
                 f"`simloss.decide`."
             )
-        self.loss = _checks.choice("loss", loss, LOSSES)
-        self.cross_entropy_share = _checks.share("cross_entropy_share", cross_entropy_share)
+        self.loss = _checks.choice("loss", loss, tuple(BOOSTED))
+        share = _checks.share("cross_entropy_share", cross_entropy_share)
+        self.cross_entropy_share = share or LOSSES[loss].options.get("cross_entropy_share", 0.0)
         matrix = known.to_dense(torch.float64).numpy()
-        self._gradients = ScoreGradients.of(loss, matrix, self.cross_entropy_share)
+        self._gradients = ScoreGradients.of(BOOSTED[loss], matrix, self.cross_entropy_share)
         self._class_weight = _class_weight(weight, self.num_classes)
 
     def __call__(
@@ -130,7 +134,7 @@ class SimilarityObjective(_Unchanging):
 
     def _hessian(self, z: Array, weight: float) -> Iterator[list[float]]:
         """Row by row, and only if CatBoost asks: it has no use for it while it grows a tree."""
-        if self.loss == "proper":
+        if self._gradients.loss == "proper":
             rows = np.diag(-self._gradients.curvature(z)[0])
         else:
             p = softmax(z)[0]
@@ -216,7 +220,7 @@ class CostMetric(_Unchanging):
         decision, positions = self.decision, self.positions
         if decision is None:
             decision = self.cost
-        elif not isinstance(decision, str) or decision in ("argmax", "zero-one"):
+        elif not isinstance(decision, str) or WORDS.get(decision) == "zero-one":
             positions = None
         answers = decide(p, decision, positions=positions)
         certain = np.eye(z.shape[1])

@@ -186,7 +186,7 @@ class CostAwareClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         self._order = LabelOrder.of(self.classes_, given)
         self.class_order_ = self.classes_[self._order.columns]
         is_word = isinstance(self.cost, str)
-        if given is None and is_word and self.cost not in ("argmax", "zero-one"):
+        if given is None and is_word and WORDS.get(self.cost) != "zero-one":
             self._order.warn_of_the_alphabet()
         self._cost()  # a mistake in it is said now
         if self.thresholds is not None and (not is_word or WORDS[self.cost] != "squared"):

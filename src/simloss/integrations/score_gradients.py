@@ -15,9 +15,18 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ..loss.registry import LOSSES
+
 Array = NDArray[np.float64]
 
-LOSSES = ("soft-target", "simloss", "proper")
+# The losses whose derivatives are below, and those that are made from one of them.
+_DERIVED = ("soft-target", "simloss", "proper")
+BOOSTED = {
+    name: base
+    for base in _DERIVED
+    for name, loss in LOSSES.items()
+    if loss.module is LOSSES[base].module
+}
 
 # No probability is less, so that its square is still a number: exact for scores up to 345 apart.
 _SMALLEST = 1e-150

@@ -9,7 +9,8 @@ from torch import Tensor, nn
 
 from .. import _checks
 from ..decision import decide
-from ..loss import ProperSimLoss, SimLoss, SoftTargetLoss
+from ..decision.costs import WORDS
+from ..loss.registry import BASELINE, LOSSES
 from .class_knowledge import cost_of, similarity_of
 from .class_order import LabelOrder, order_of_categories
 from .table_net import Patience, TableNet, held_out
@@ -28,8 +29,6 @@ from sklearn.utils.validation import (  # noqa: E402
 
 Array = np.ndarray[Any, Any]
 
-_LOSSES = {"simloss": SimLoss, "proper": ProperSimLoss, "soft-target": SoftTargetLoss}
-_BASELINE = "cross-entropy"
 _DTYPES = (np.float64, np.float32)
 
 
@@ -56,7 +55,8 @@ class SimLossClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
               with the labels, and may be more of them;
             - a (K, K) array in class order, or a table of pandas with the labels on both sides.
         r: of "order" and "values", in [0, 1).
-        loss: "simloss", "proper", "soft-target" or "cross-entropy", which ignores the similarity.
+        loss: "simloss", "proper", "soft-target", "blended" (proper with a tenth of cross entropy)
+            or "cross-entropy", which ignores the similarity.
         decision: what :func:`simloss.decide` takes: "argmax", "median", "mean", a (K, K) cost in
             class order (or a table of pandas with labels), row = true class, a similarity or a
             tree. With similarity "values", median
@@ -64,7 +64,7 @@ class SimLossClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         class_order: every label, from the lowest to the highest; may name classes without examples.
         lower_bound: of "words", in [0, 1).
         temperature: of a tree.
-        cross_entropy_share: how much cross entropy is blended in, in [0, 1].
+        cross_entropy_share: how much cross entropy is blended in, in [0, 1]; 0 leaves it to `loss`.
         label_smoothing: in [0, 1].
         class_weight: label -> weight, or "balanced". Times `sample_weight`.
         hidden: the sizes of the hidden layers; () is a linear model.
@@ -231,7 +231,7 @@ class SimLossClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self.net_.logits(x).softmax(-1).numpy()
 
     def _check_options(self) -> None:
-        _checks.choice("loss", self.loss, (*_LOSSES, _BASELINE))
+        _checks.choice("loss", self.loss, tuple(LOSSES))
         for name in ("batch_size", "max_iter", "patience"):
             _checks.class_count(name, getattr(self, name))
         if not isinstance(self.hidden, (tuple, list)):
@@ -267,8 +267,8 @@ class SimLossClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _goes_by_order(self) -> bool:
         by_similarity = isinstance(self.similarity, str) and self.similarity == "order"
-        by_decision = isinstance(self.decision, str) and self.decision not in ("argmax", "zero-one")
-        return (by_similarity and self.loss != _BASELINE) or by_decision
+        by_decision = isinstance(self.decision, str) and WORDS.get(self.decision) != "zero-one"
+        return (by_similarity and self.loss != BASELINE) or by_decision
 
     def _weights(self, X: Array, y: Array, classes: Array, sample_weight: Any) -> Array:
         """One weight an example: its own times that of its class, (N)."""
@@ -334,14 +334,11 @@ class SimLossClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _loss_module(self) -> nn.Module:
         smoothing = _checks.share("label_smoothing", self.label_smoothing)
-        if self.loss == _BASELINE:
-            return nn.CrossEntropyLoss(reduction="none", label_smoothing=smoothing)
-        return _LOSSES[self.loss](
-            self.similarity_,
-            reduction="none",
-            label_smoothing=smoothing,
-            cross_entropy_share=self.cross_entropy_share,
-        )
+        options = {"reduction": "none", "label_smoothing": smoothing}
+        if self.cross_entropy_share and self.loss != BASELINE:
+            options["cross_entropy_share"] = self.cross_entropy_share
+        made: nn.Module = LOSSES[self.loss].make(self.similarity_, **options)
+        return made
 
     def _epoch(self, x: Tensor, t: Tensor, w: Tensor) -> float:
         value = self.net_.epoch(self.net_.ready(x), t, w, self._loss, int(self.batch_size))

@@ -9,24 +9,11 @@ import torch
 from torch import Tensor, nn
 
 from .. import _checks
-from ..loss import (
-    ProperSimLoss,
-    SimLoss,
-    SoftTargetLoss,
-    linear_proper_sim_loss,
-    linear_sim_loss,
-    linear_soft_target_loss,
-)
 from ..loss.module import SimilarityLoss
+from ..loss.registry import LOSSES, WITH_SIMILARITY
 
 # What a label is that does not count; the Trainer counts by it, so it cannot be another.
 _IGNORED = -100
-
-_LOSSES: dict[str, tuple[type[SimilarityLoss], Any]] = {
-    "simloss": (SimLoss, linear_sim_loss),
-    "proper": (ProperSimLoss, linear_proper_sim_loss),
-    "soft-target": (SoftTargetLoss, linear_soft_target_loss),
-}
 
 
 def trainer_loss(
@@ -53,7 +40,8 @@ def trainer_loss(
 
     Args:
         similarity: over the C classes or tokens, such as :func:`simloss.similarity.tokens`.
-        loss: "simloss", "proper" or "soft-target".
+        loss: "simloss", "proper", "soft-target" or "blended" (proper with a tenth of cross
+            entropy).
         shift: whether the logits of a token are about the next label. By default they are if the
             model answers with one of the outputs named "...CausalLM...".
         head_of: a model whose last layer's work the loss is to do, so that logits (N T, C) are
@@ -64,7 +52,8 @@ def trainer_loss(
             logits, which is refused, nor for parameters that are sharded (FSDP, ZeRO 3).
         weight: a weight for each class, (C).
         label_smoothing: in [0, 1]; the share of the uniform distribution in the target.
-        cross_entropy_share: in [0, 1]; the share of plain cross entropy in the loss.
+        cross_entropy_share: in [0, 1]; the share of plain cross entropy in the loss. 0 leaves it
+            to `loss`.
 
     Example:
         >>> import simloss, torch
@@ -77,15 +66,11 @@ def trainer_loss(
         >>> ids = torch.tensor([[3, 1, 4, 1, 5]])
         >>> loss(model(input_ids=ids), labels=ids).backward()  # as the Trainer calls it
     """
-    module, linear = _LOSSES[_checks.choice("loss", loss, tuple(_LOSSES))]
-    held = module(
-        similarity,
-        weight=weight,
-        label_smoothing=label_smoothing,
-        cross_entropy_share=cross_entropy_share,
-    )
+    known = LOSSES[_checks.choice("loss", loss, WITH_SIMILARITY)]
+    share = {"cross_entropy_share": cross_entropy_share} if cross_entropy_share else {}
+    held = known.make(similarity, weight=weight, label_smoothing=label_smoothing, **share)
     head = None if head_of is None else _Head(_last_layer(head_of, held.similarity.num_classes))
-    return TrainerLoss(held, linear, shift, head)
+    return TrainerLoss(held, known.linear, shift, head)
 
 
 class TrainerLoss:

@@ -9,13 +9,14 @@ import torch
 
 from simloss.experiment.grid.store import RunFolder, RunFolderError
 from simloss.experiment.plan.presets import comparison
-from simloss.experiment.plan.treatment import BASELINE, Treatment
+from simloss.experiment.plan.treatment import Treatment
 from simloss.experiment.search import search as searching
 from simloss.experiment.search.pruning import Run, is_behind
 from simloss.experiment.search.search import search
 from simloss.experiment.search.search_space import SearchSpace, space_of
 from simloss.experiment.search.trials import check, final_config, plan
 from simloss.experiment.train.loop import NotFiniteError
+from simloss.loss.registry import BASELINE
 
 SPACE = SearchSpace(("simloss", "soft-target"), "order")
 PRESET = comparison("abalone", epochs=40)

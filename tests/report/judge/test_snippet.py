@@ -6,8 +6,9 @@ import torch
 import simloss
 from simloss.data import Dataset
 from simloss.experiment.plan.similarities import tree_of
-from simloss.experiment.plan.treatment import BASELINE, LOSSES, Treatment
-from simloss.report.judge.snippet import in_code
+from simloss.experiment.plan.treatment import Treatment
+from simloss.loss.registry import LOSSES
+from simloss.report.judge.snippet import snippet
 
 DATA = Dataset(
     "pets",
@@ -20,10 +21,10 @@ NAMES = {"C": 4, "names": DATA.class_names, "tree": tree_of(DATA)}
 
 
 @pytest.mark.parametrize("kind", ["order", "words", "words-angle", "tree"])
-@pytest.mark.parametrize("loss", [BASELINE, *LOSSES])
+@pytest.mark.parametrize("loss", list(LOSSES))
 def test_the_loss_is_the_one_that_was_trained(loss, kind):
-    arm = Treatment(loss) if loss == BASELINE else Treatment(loss, kind, 0.5)
-    expression, _, decision = in_code(arm.as_dict(), "median").partition(", then ")
+    arm = Treatment(loss) if not LOSSES[loss].uses_similarity else Treatment(loss, kind, 0.5)
+    expression, _, decision = snippet(arm.as_dict(), "median").partition(", then ")
     made = eval(expression, {"simloss": simloss, "torch": torch}, NAMES)
     logits, target = torch.randn(7, 4), torch.randint(4, (7,))
     torch.testing.assert_close(made(logits, target), arm.loss_for(DATA)(logits, target))
@@ -42,4 +43,4 @@ def test_the_loss_is_the_one_that_was_trained(loss, kind):
     ],
 )
 def test_nothing_is_said_where_it_takes_more(arm, rule):
-    assert in_code(arm.as_dict(), rule) is None
+    assert snippet(arm.as_dict(), rule) is None

@@ -10,9 +10,10 @@ from ... import _checks
 from ..._disk import bytes_of
 from ..._imports import UsersName
 from ..._schema import fits
-from .treatment import BASELINE, Treatment
+from ...decision.rules import RULES
+from ...loss.registry import BASELINE
+from .treatment import Treatment
 
-RULES = ("argmax", "median", "mean", "tree", "similarity", "conse")
 _MOST_BYTES = 2**20  # of a file; those of the largest grids have a few thousand
 
 
@@ -85,7 +86,7 @@ class Config:
     Attributes:
         name: what the report is called.
         metrics: what is measured, the one that counts first.
-        rules: how probabilities are answered: argmax, median, mean, tree, similarity, conse.
+        rules: how probabilities are answered, by names in `simloss.decision.rules.RULES`.
         cost: what a mistake costs, where it is not the number of classes or the tree between:
             "values", the distance between the numbers the classes stand for; or a similarity, by
             name or path, with 1 - S.
@@ -117,7 +118,7 @@ class Config:
         for name in ("seeds", "metrics", "rules"):  # twice the same would be counted twice
             _checks.distinct(name, getattr(self, name))
         for rule in self.rules:
-            _checks.choice("rules", rule, RULES)
+            _checks.choice("rules", rule, tuple(RULES))
         if self.rules[:1] != ("argmax",):
             raise ValueError(f"`rules` must begin with 'argmax', but got {list(self.rules)}.")
         if "similarity" in self.rules and self.cost in (None, "values"):

@@ -1,11 +1,8 @@
 """What to train with before anything is tuned, by what our own results found best."""
 
+from ...loss.registry import BASELINE, LOSSES
 from .similarities import SIMILARITIES
-from .treatment import BASELINE, Treatment
-
-# The blended loss's values that were good untuned, by kind of similarity: docs/results.md. Of names
-# there is CIFAR-100 alone, where it had a lower height and more accuracy than soft targets.
-BLENDED = {"order": 0.95, "values": 0.95, "tree": 1.0, "words-angle": 0.5}
+from .treatment import Treatment
 
 
 def start(loss: str | None, similarity: str, value: float | None) -> Treatment:
@@ -18,11 +15,11 @@ def start(loss: str | None, similarity: str, value: float | None) -> Treatment:
         >>> start(None, "order", None).label, start(None, "words", None).label
         ('blended proper SimLoss, r = 0.95', 'soft targets (words), l = 0.6')
     """
-    loss = loss or ("blended" if similarity in BLENDED else "soft-target")
+    loss = loss or ("blended" if similarity in LOSSES["blended"].values else "soft-target")
     if loss == BASELINE:
         return Treatment(BASELINE)
-    if value is None and loss == "blended":
-        value = BLENDED.get(similarity)
+    if value is None and loss in LOSSES:
+        value = LOSSES[loss].values.get(similarity)
     if value is None:
         value = SIMILARITIES[similarity].default if similarity in SIMILARITIES else 1.0
     return Treatment(loss, similarity, value)

@@ -12,12 +12,13 @@ from ...data import DataError, Dataset, MissingDataError
 from ...data.content import content_of
 from ...data.memory import check_fits_memory
 from ...data.table_file import ENDINGS, is_table
+from ...loss.registry import BASELINE
 from . import sources
 from .config import Config, DataConfig, SplitConfig, TrainingConfig, argmax_and
 from .default_treatment import start, with_baseline
 from .presets import COMPARE_LOSSES
 from .propose import Proposal
-from .treatment import BASELINE, treatments
+from .treatment import treatments
 
 _ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.xz", ".tar.bz2")
 _MANY_ROWS = 2000

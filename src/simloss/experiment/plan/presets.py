@@ -5,10 +5,11 @@ from dataclasses import replace
 from typing import Any
 
 from ... import _checks
+from ...loss.registry import BASELINE, WITH_SIMILARITY
 from .alternatives import ALTERNATIVES
 from .config import Config, DataConfig, SplitConfig, TrainingConfig
-from .propose import FILE_POWERS, GRIDS
-from .treatment import BASELINE, Treatment, treatments
+from .similarities import SIMILARITIES, values_of
+from .treatment import Treatment, treatments
 
 ORDER_METRICS = ("mae", "mse", "accuracy")
 TREE_METRICS = ("accuracy", "superclass_accuracy", "failed_superclass_accuracy")
@@ -18,8 +19,8 @@ PAPER_LOWER_BOUNDS = (*PAPER_R, 0.99)
 PAPER_SEEDS = 10
 
 # What `compare` tries.
-COMPARE_R = GRIDS["order"]
-COMPARE_LOSSES = ("simloss", "proper", "soft-target", "blended")
+COMPARE_R = SIMILARITIES["order"].values
+COMPARE_LOSSES = WITH_SIMILARITY
 
 # What the published tables try. Twelve seeds: with ten, no more than 25 comparisons can show
 # anything after correction, and these are more.
@@ -50,7 +51,7 @@ def reproduction(
     faces = task != "cifar100"
     kind = similarity or ("order" if faces else "words")
     papers = {"order": PAPER_R, "words": PAPER_LOWER_BOUNDS}
-    values = (r if faces else lower_bound) or papers.get(kind) or GRIDS.get(kind, FILE_POWERS)
+    values = (r if faces else lower_bound) or papers.get(kind) or values_of(kind)
     plain = {"order": 0.0, "words": 0.99}.get(kind)
     values = [value for value in values if value != plain]
     training = TrainingConfig(

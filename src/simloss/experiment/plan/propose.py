@@ -8,22 +8,13 @@ from itertools import pairwise
 from ... import _checks, metrics, similarity
 from ...data import Dataset
 from ...data.class_order import spaced_positions
+from ...decision.rules import suiting
 from .config import argmax_and
-from .similarities import check_name
+from .similarities import check_name, values_of
 
-# Few values, because each one more makes a chance find more likely.
-GRIDS = {
-    "order": (0.3, 0.5, 0.7, 0.9, 0.95),
-    "values": (0.3, 0.5, 0.7, 0.9, 0.95),
-    "gaussian": (0.5, 1.0, 2.0, 3.0),
-    "words": (0.2, 0.4, 0.6, 0.8),
-    "words-angle": (0.25, 0.5, 1.0),
-    "tree": (0.25, 0.5, 1.0, 2.0),
-}
 _BY_PLACE = ("order", "gaussian")  # these go by the places of the classes in their order
 # What is asked for all the same gives this up, and what would keep it.
 _MOSTLY_IMPROPER = {"words": "words-angle", "gaussian": "order"}
-FILE_POWERS = (0.5, 1.0, 2.0)
 _EVEN = 1e-6
 # Names for which a proposal takes the second or two to test their similarity.
 _TESTED_UP_TO = 200
@@ -106,11 +97,7 @@ def proposal(dataset: Dataset, kind: str | None = None) -> Proposal:
 def with_metric(dataset: Dataset, made: Proposal, metric: str) -> Proposal:
     """The same with another metric as the one that counts."""
     found = metrics.find(metric)
-    known = {"probabilities"}
-    known |= {"order"} if "mae" in made.metrics else set()
-    known |= {"tree"} if dataset.superclasses is not None else set()
-    known |= {"cost", "similarity"} if made.cost not in (None, "values") else set()
-    lacking = sorted(found.needs - known)
+    lacking = sorted(found.needs - _known(dataset, made) - {"probabilities"})
     if lacking:
         raise ValueError(
             f"`metric` {found.name!r} needs {lacking[0]}, which similarity {made.similarity!r} "
@@ -129,12 +116,15 @@ def knows_better_mistakes(metric: metrics.Metric) -> bool:
 
 def with_rule(dataset: Dataset, made: Proposal, rule: str) -> Proposal:
     """The same with another decision beside argmax."""
-    allowed = {"argmax"}
-    allowed |= {"median", "mean"} if "mae" in made.metrics else set()
-    allowed |= {"tree"} if dataset.superclasses is not None else set()
-    allowed |= {"similarity"} if made.cost not in (None, "values") else set()
-    _checks.choice("decision", rule, sorted(allowed))
+    _checks.choice("decision", rule, sorted(suiting(_known(dataset, made))))
     return replace(made, rules=argmax_and(rule))
+
+
+def _known(dataset: Dataset, made: Proposal) -> set[str]:
+    """What metrics and decision rules can go by."""
+    known = {"order"} if "mae" in made.metrics else set()
+    known |= {"tree"} if dataset.superclasses is not None else set()
+    return known | ({"cost", "similarity"} if made.cost not in (None, "values") else set())
 
 
 def _is_in_turn(at: list[float]) -> bool:
@@ -144,7 +134,7 @@ def _is_in_turn(at: list[float]) -> bool:
 
 def _following(dataset: Dataset, kind: str, reason: str) -> Proposal:
     """The grid, the metrics and the decisions that go with a kind of similarity."""
-    values = GRIDS.get(kind, FILE_POWERS)
+    values = values_of(kind)
     if kind in (*_BY_PLACE, "values"):
         at = spaced_positions(dataset.class_names)
         if kind in _BY_PLACE and at is not None and not _is_in_turn(at):
@@ -181,7 +171,7 @@ def _about_angles(names: tuple[str, ...]) -> str:
     """Whether the angles of the names keep the proper losses proper at every value tried."""
     if len(names) > _TESTED_UP_TO:
         return ""
-    for temperature in GRIDS["words-angle"]:
+    for temperature in values_of("words-angle"):
         known = similarity.words(names, kernel="angle", temperature=temperature)
         if not known.diagnose().proper:
             return f", though the proper losses are not proved proper at t = {temperature}"

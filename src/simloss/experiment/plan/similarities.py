@@ -21,11 +21,15 @@ class Kind(NamedTuple):
         parameter: its name.
         make: (data set, value) -> similarity.
         default: the value when none is given.
+        values: what a comparison tries; few, because each one more makes a chance find more likely.
+        code: the expression that makes it, with a place for the value; None where it takes more.
     """
 
     parameter: str
     make: Callable[[Dataset, float], Similarity]
     default: float
+    values: tuple[float, ...]
+    code: str | None = None
 
 
 def tree_of(dataset: Dataset) -> Tree:
@@ -85,13 +89,29 @@ def _tree(dataset: Dataset, temperature: float) -> Similarity:
 
 SIMILARITIES = {
     # The r that is safest where nothing is known of the data: docs/results.md.
-    "order": Kind("r", _order, 0.3),
-    "values": Kind("r", _values, 0.3),
-    "gaussian": Kind("width", _gaussian, 1.0),
-    "words": Kind("lower_bound", _words, 0.6),
-    "words-angle": Kind("temperature", _words_angle, 0.5),
-    "tree": Kind("temperature", _tree, 0.5),
+    "order": Kind("r", _order, 0.3, (0.3, 0.5, 0.7, 0.9, 0.95), "order(C, r={:g})"),
+    "values": Kind("r", _values, 0.3, (0.3, 0.5, 0.7, 0.9, 0.95)),
+    "gaussian": Kind("width", _gaussian, 1.0, (0.5, 1.0, 2.0, 3.0)),
+    "words": Kind(
+        "lower_bound", _words, 0.6, (0.2, 0.4, 0.6, 0.8), "words(names, lower_bound={:g})"
+    ),
+    "words-angle": Kind(
+        *("temperature", _words_angle, 0.5, (0.25, 0.5, 1.0)),
+        'words(names, kernel="angle", temperature={:g})',
+    ),
+    "tree": Kind("temperature", _tree, 0.5, (0.25, 0.5, 1.0, 2.0), "tree(tree, temperature={:g})"),
 }
+_POWERS = (0.5, 1.0, 2.0)  # of a similarity that is saved or the user's own
+
+
+def parameter_of(name: str) -> str:
+    """The parameter of a similarity: "r", "temperature"; of a saved one, its power."""
+    return SIMILARITIES[name].parameter if name in SIMILARITIES else "power"
+
+
+def values_of(name: str) -> tuple[float, ...]:
+    """What a comparison tries of its parameter."""
+    return SIMILARITIES[name].values if name in SIMILARITIES else _POWERS
 
 
 def similarity_of(name: str, value: float | None, dataset: Dataset) -> Similarity:

@@ -1,8 +1,6 @@
 """What is compared: a loss, a similarity, and the value of its one parameter."""
 
-from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
-from functools import partial
 from typing import Any
 
 from torch import nn
@@ -10,31 +8,13 @@ from torch import nn
 from ... import _checks
 from ..._imports import imported, names_an_attribute, users_own
 from ...data import Dataset
-from ...loss import ProperSimLoss, SimLoss, SoftTargetLoss
-from ...loss.module import SimilarityLoss
+from ...loss.registry import BASELINE, LOSSES, NamedLoss
 from ...similarity import Similarity
-from .alternatives import ALTERNATIVES
-from .similarities import SIMILARITIES, short_name, similarity_of
+from .alternatives import ALTERNATIVES, Alternative
+from .similarities import parameter_of, short_name, similarity_of
 
-# Enough for probabilities as good as cross entropy's; docs/results.md has other shares.
-BLENDED_SHARE = 0.1
-
-LOSSES: dict[str, Callable[..., SimilarityLoss]] = {
-    "simloss": SimLoss,
-    "proper": ProperSimLoss,
-    "soft-target": SoftTargetLoss,
-    "blended": partial(ProperSimLoss, cross_entropy_share=BLENDED_SHARE),
-}
-BASELINE = "cross-entropy"
-
-_LABELS = {
-    BASELINE: "cross entropy",
-    "simloss": "SimLoss",
-    "proper": "proper SimLoss",
-    "soft-target": "soft targets",
-    "blended": "blended proper SimLoss",
-    **{name: alternative.label for name, alternative in ALTERNATIVES.items()},
-}
+# Every loss that a treatment can name beside a user's own `module:class`.
+KNOWN: dict[str, NamedLoss | Alternative] = {**LOSSES, **ALTERNATIVES}
 _SYMBOLS = {"lower_bound": "l", "temperature": "t"}
 
 
@@ -43,9 +23,8 @@ class Treatment:
     """A loss, the kind of similarity it uses, and that similarity's parameter.
 
     Attributes:
-        loss: "cross-entropy", "simloss", "proper", "soft-target", "blended" (the proper loss with
-            a tenth of cross entropy), a user's `module:class`, made from a similarity, or one of
-            `ALTERNATIVES`.
+        loss: a name in `simloss.loss.registry.LOSSES` ("cross-entropy", "simloss", ...), a user's
+            `module:class`, made from a similarity, or one of `ALTERNATIVES`.
         similarity: a name in `SIMILARITIES`, the path of a saved one, or a user's `module:factory`,
             called with the class names; None for cross entropy and the alternatives.
         value: the parameter: r of an order, the lower bound of words, a temperature; the power of a
@@ -69,7 +48,7 @@ class Treatment:
         if not names_an_attribute(self.loss):
             # With a similarity, as the commands give every loss, the alternatives are no choice.
             others = ALTERNATIVES if self.similarity is None else ()
-            known = (BASELINE, *LOSSES, *others, "module:class")
+            known = (*LOSSES, *others, "module:class")
             _checks.choice("loss", self.loss, known)
         if self.loss != BASELINE and self.similarity is None:
             raise ValueError(f"`loss` {self.loss!r} needs a similarity, but got none.")
@@ -123,8 +102,7 @@ class Treatment:
             return ALTERNATIVES[self.loss].parameter
         if self.similarity is None or self.value is None:
             return None
-        known = SIMILARITIES.get(self.similarity)
-        return known.parameter if known else "power"
+        return parameter_of(self.similarity)
 
     @property
     def label(self) -> str:
@@ -137,7 +115,7 @@ class Treatment:
         return self._label(None)
 
     def _label(self, parameter: str | None) -> str:
-        text = _LABELS.get(self.loss) or self.loss.partition(":")[2]
+        text = KNOWN[self.loss].label if self.loss in KNOWN else self.loss.partition(":")[2]
         if self.similarity is not None and self.similarity != "order":
             text += f" ({short_name(self.similarity)})"
         if parameter:
@@ -164,10 +142,10 @@ class Treatment:
             return ALTERNATIVES[self.loss].make(dataset, value)
         options = {k: v for k, v in self.options.items() if k != "normalized"}
         similarity = self.similarity_for(dataset)
-        if similarity is None:
-            return nn.CrossEntropyLoss(**options)
-        make = LOSSES.get(self.loss) or imported("loss", users_own("loss", self.loss))
-        made = make(similarity, **options)
+        if self.loss in LOSSES:
+            made = LOSSES[self.loss].make(similarity, **options)
+        else:
+            made = imported("loss", users_own("loss", self.loss))(similarity, **options)
         if not isinstance(made, nn.Module):
             kind = type(made).__name__
             raise TypeError(f"`loss` {self.loss!r} must make an nn.Module, but made {kind}.")

@@ -8,7 +8,7 @@ from torch import Tensor
 from ... import _checks
 from ...decision import decide, expected_cost
 from ...decision.answer import UNSURE
-from ..plan.config import RULES
+from ...decision.rules import RULES
 from .model import SavedModel
 from .new_data import NewData
 
@@ -60,7 +60,7 @@ def answers(
 
 def cost_of(saved: SavedModel, rule: str) -> tuple[Any, Tensor | None]:
     """What `decide` takes for a rule: the cost, and the positions of the classes."""
-    _checks.choice("decision", rule, RULES)
+    _checks.choice("decision", rule, tuple(RULES))
     judge = saved.judge()
     cost = judge.cost(rule)
     if cost is None:

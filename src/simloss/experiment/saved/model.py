@@ -14,9 +14,10 @@ from ..._imports import UsersName
 from ..._schema import Positive, misfit
 from ...data import Dataset, Encoder, MissingDataError
 from ...data.standardize import Standardizer
+from ...decision.rules import RULES
 from ...similarity import as_similarity
 from ..grid.store import write_whole
-from ..plan.config import RULES, Config
+from ..plan.config import Config
 from ..train.loop import Part, logits_of
 from ..train.measure import Judge
 from ..train.nets import model

@@ -13,9 +13,10 @@ from typing import Any
 from ... import _checks, metrics
 from ..._disk import bytes_of, file_to_change
 from ..._schema import Finite, fits
+from ...loss.registry import BASELINE
 from ..grid.cell import dataset_of, derived_seed, fresh_net
 from ..grid.store import RunFolder, RunFolderError, write_whole
-from ..plan.treatment import BASELINE, Treatment
+from ..plan.treatment import Treatment
 from ..train.loop import NotFiniteError, Part, train
 from ..train.measure import Judge
 from ..train.splits import indices_of, parts_of

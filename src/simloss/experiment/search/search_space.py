@@ -6,9 +6,9 @@ from typing import Any
 
 from ... import _checks
 from ..._imports import names_an_attribute
-from ..plan.default_treatment import BLENDED
-from ..plan.similarities import SIMILARITIES
-from ..plan.treatment import BASELINE, LOSSES, Treatment
+from ...loss.registry import BASELINE, LOSSES, WITH_SIMILARITY
+from ..plan.similarities import parameter_of
+from ..plan.treatment import Treatment
 
 # parameter -> lowest, highest, and whether equal ratios count as equal steps
 _RANGES = {
@@ -18,9 +18,6 @@ _RANGES = {
     "temperature": (0.05, 5.0, True),
     "power": (0.2, 5.0, True),
 }
-
-# By what experience there is with them; the hardest first.
-_HARD_TO_BEAT = ("soft-target", "blended", "proper", "simloss")
 
 
 @dataclass(frozen=True)
@@ -45,29 +42,28 @@ class SearchSpace:
         _checks.distinct("loss", self.losses)
         for loss in self.losses:
             if not names_an_attribute(loss):
-                _checks.choice("loss", loss, (*LOSSES, "module:class"))
+                _checks.choice("loss", loss, (*WITH_SIMILARITY, "module:class"))
 
     @property
     def parameter(self) -> str:
         """Its name."""
-        known = SIMILARITIES.get(self.similarity)
-        return known.parameter if known else "power"
+        return parameter_of(self.similarity)
 
     def first_choices(self) -> list[dict[str, Any]]:
         """What is tried before anything is known: each loss in the middle, and cross entropy.
 
         A strong rival comes first, because all that follow are measured by it, and cross entropy
-        second, so that no search is too short for it. The blended loss begins where it was good
-        untuned.
+        second, so that no search is too short for it. A loss begins where it was good untuned, if
+        that is known.
         """
         low, high, by_ratio = _RANGES[self.parameter]
         middle = (low * high) ** 0.5 if by_ratio else (low + high) / 2
-        begin = {loss: round(middle, 2) for loss in self.losses}
-        if "blended" in begin and self.similarity in BLENDED:
-            begin["blended"] = BLENDED[self.similarity]
         # A loss of the user's own comes last: what it can do is what the search is to find out.
-        known = [loss for loss in _HARD_TO_BEAT if loss in self.losses]
+        known = [loss for loss in self.losses if loss in LOSSES]
+        known.sort(key=lambda loss: -LOSSES[loss].strength)
         losses = [*known, *(loss for loss in self.losses if loss not in known)]
+        good = {loss: LOSSES[loss].values for loss in known}
+        begin = {loss: good.get(loss, {}).get(self.similarity, round(middle, 2)) for loss in losses}
         first, *others = [{"loss": loss, self._name(loss): begin[loss]} for loss in losses]
         return [first, {"loss": BASELINE}, *others]
 
@@ -96,7 +92,7 @@ def space_of(similarity: str, losses: Sequence[str]) -> SearchSpace:
     others = tuple(loss for loss in losses if loss != BASELINE)
     if losses and not others:
         raise ValueError(
-            f"`loss` must name a loss that uses similarity ({', '.join(LOSSES)}), for cross "
-            f"entropy always takes part, but got {BASELINE!r} only."
+            f"`loss` must name a loss that uses similarity ({', '.join(WITH_SIMILARITY)}), "
+            f"for cross entropy always takes part, but got {BASELINE!r} only."
         )
     return SearchSpace(others, similarity)

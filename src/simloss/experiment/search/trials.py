@@ -5,10 +5,11 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from ... import _checks, metrics
+from ...loss.registry import BASELINE
 from ..grid.cell import dataset_of
 from ..plan.config import Config, argmax_and
 from ..plan.propose import knows_better_mistakes
-from ..plan.treatment import BASELINE, Treatment
+from ..plan.treatment import Treatment
 from ..train.splits import indices_of
 from .search_space import SearchSpace
 

@@ -11,6 +11,7 @@ from ... import metrics
 from ...calibration import fit_temperature
 from ...data import Dataset
 from ...decision import decide
+from ...decision.rules import RULES
 from ...similarity import Similarity, Tree
 from ..plan.alternatives import conse, word_vectors
 from ..plan.similarities import positions_of, similarity_of, tree_of
@@ -72,7 +73,7 @@ class Judge:
 
     def where(self, rule: str) -> Tensor | None:
         """The positions of the classes, for the rules that measure a distance."""
-        return self.positions if rule in ("median", "mean") else None
+        return self.positions if RULES[rule].needs == "order" else None
 
     def metric(self, name: str, answers: Tensor, truth: Tensor, probabilities: Tensor) -> float:
         """One metric."""

@@ -9,6 +9,7 @@ from torch import Tensor
 
 from ... import _checks, similarity
 from ...data.class_order import ClassOrder, spaced_positions
+from ...decision.rules import RULES
 from ...metrics.costs import charged
 from ...metrics.ordinal import distances
 from ...similarity import Similarity, Tree
@@ -16,14 +17,8 @@ from ...similarity.spreadsheet import read_table
 
 WORDS = ("zero-one", "absolute", "squared", "tree")
 
-_RULES = {
-    "zero-one": "the most probable class",
-    "absolute": "the median",
-    "squared": "the mean",
-    "tree": "the lowest expected tree cost",
-    "similarity": "the highest expected similarity",
-    "matrix": "the lowest expected cost",
-}
+_RULES = {rule.cost: rule.answer for rule in RULES.values() if rule.cost is not None}
+_RULES["matrix"] = "the lowest expected cost"
 _NOUNS = {
     "zero-one": "the share of mistakes",
     "absolute": "the mean error",

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from ... import metrics
 from ...data import Dataset
+from ...decision.rules import RULES
 from ...experiment.grid.store import RunFolder
 from ...experiment.plan.config import Config
 
@@ -69,5 +70,5 @@ def numbered(count: int, config: Config) -> Classes:
 def is_ordered(config: Config) -> bool:
     """Whether anything in the experiment uses an order of the classes."""
     measures = any("order" in metrics.find(name).needs for name in config.metrics)
-    decides = any(rule in ("median", "mean") for rule in config.rules)
+    decides = any(RULES[rule].needs == "order" for rule in config.rules)
     return measures or decides or any(t.similarity == "order" for t in config.treatments)

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ... import metrics
-from ...experiment.plan.alternatives import ALTERNATIVES
 from ...experiment.plan.config import Config
-from ...experiment.plan.treatment import BASELINE
+from ...experiment.plan.treatment import KNOWN
+from ...loss.registry import BASELINE
 from ...metrics import Metric
 
 _STRUCTURE = {"order", "tree", "cost", "similarity"}
@@ -61,10 +61,8 @@ class Row:
 
     @property
     def uses_similarity(self) -> bool:
-        alternative = ALTERNATIVES.get(self.treatment["loss"])
-        if alternative is not None:
-            return alternative.has_similarity
-        return self.treatment.get("similarity") is not None
+        known = KNOWN.get(self.treatment["loss"])
+        return known.uses_similarity if known else self.treatment.get("similarity") is not None
 
     def by_seed(self, part: str, rule: str, metric: str) -> BySeed:
         """Its values; empty where nothing is recorded."""

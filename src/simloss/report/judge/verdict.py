@@ -11,7 +11,7 @@ from ...statistics import runs_needed, significance_note
 from .findings import Finding, findings, is_ahead, score
 from .paper_table import Table, tables
 from .results import Record, Results, Row
-from .snippet import in_code
+from .snippet import snippet
 from .wording import answered_by, listed, numbers, runs
 
 
@@ -75,7 +75,7 @@ class Verdict:
         if self.recommendation is None:
             return []
         hedge = "" if self.can_tell else ", by tendency"
-        code = in_code(self.recommendation.row.treatment, self.recommendation.rule)
+        code = snippet(self.recommendation.row.treatment, self.recommendation.rule)
         said = f"We would use{hedge}: {self.recommendation}."
         return [said, *([f"In code: {code}"] if code else [])]
 

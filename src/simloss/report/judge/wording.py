@@ -1,5 +1,6 @@
 """What a layman reads in place of a name: of a metric, a decision rule, a number."""
 
+from ...decision.rules import RULES
 from ...metrics import Metric
 from ...statistics.paired import LEVEL
 from .results import Results
@@ -22,15 +23,6 @@ _NOUNS = {
     "nll": "the negative log likelihood",
     "brier": "the Brier score",
     "calibration_error": "the calibration error",
-}
-
-_RULES = {
-    "argmax": "the most probable class",
-    "median": "the median",
-    "mean": "the mean",
-    "tree": "the lowest expected tree cost",
-    "similarity": "the highest expected similarity",
-    "conse": "the word nearest the expected one",
 }
 
 _UNITS = {
@@ -60,7 +52,7 @@ def answered_by(rule: str) -> str:
         >>> answered_by("argmax")
         'the most probable class'
     """
-    return _RULES.get(rule, rule)
+    return RULES[rule].answer if rule in RULES else rule
 
 
 def unit(metric: Metric, results: Results) -> str:

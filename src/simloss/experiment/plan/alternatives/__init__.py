@@ -42,14 +42,14 @@ class Alternative:
         make: (data set, value of the parameter) -> the loss.
         parameter: its name; None where it has none.
         values: as many as are tried of ours, or nearly.
-        has_similarity: whether it is ours in another form, with a similarity of its own.
+        uses_similarity: whether it is ours in another form, with a similarity of its own.
     """
 
     label: str
     make: Callable[[Dataset, float], nn.Module]
     parameter: str | None = None
     values: tuple[float, ...] = ()
-    has_similarity: bool = False
+    uses_similarity: bool = False
 
 
 def _blended(name: str, loss: type[SimilarityLoss], r: float) -> Alternative:
@@ -59,7 +59,7 @@ def _blended(name: str, loss: type[SimilarityLoss], r: float) -> Alternative:
         lambda dataset, share: loss(order(dataset.num_classes, r), cross_entropy_share=share),
         "share",
         (0.05, 0.1, 0.25, 0.5, 0.75),
-        has_similarity=True,
+        uses_similarity=True,
     )
 
 
@@ -98,7 +98,7 @@ ALTERNATIVES = {
         lambda dataset, epochs: Annealed(dataset.num_classes, epochs),
         "epochs",
         (3.0, 6.0, 12.0, 25.0, 50.0),
-        has_similarity=True,
+        uses_similarity=True,
     ),
     "blend": _blended("SimLoss", SimLoss, 0.9),
     "proper-blend": _blended("proper SimLoss", ProperSimLoss, 0.95),

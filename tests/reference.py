@@ -51,6 +51,19 @@ def soft_target_loss(z, y, S):
     return total
 
 
+def roughness(z, edges, groups=()):
+    """Of edges (i, j, weight) between classes and groups; a group is a node after the classes."""
+    nodes = list(z)
+    for group in groups:
+        some = [z[c] for c in group if z[c] > -math.inf]
+        nodes.append(sum(some) / len(some) if some else -math.inf)
+    total = 0.0
+    for i, j, weight in edges:
+        if nodes[i] > -math.inf and nodes[j] > -math.inf:
+            total += weight * (nodes[i] - nodes[j]) ** 2
+    return total
+
+
 def contract(
     one,
     inputs,
@@ -61,17 +74,19 @@ def contract(
     reduction="mean",
     label_smoothing=0.0,
     cross_entropy_share=0.0,
+    smoothness=lambda z: 0.0,
 ):
     """`one(z, y, S)` for a list of examples, with all that `F.cross_entropy` puts around it.
 
-    A target is a class index or a list of class probabilities.
+    A target is a class index or a list of class probabilities; `smoothness(z)` is added to each.
     """
     C = len(inputs[0])
     w = weight or [1.0] * C
 
     def blended(z, y):
         plain = cross_entropy(z, y, S)
-        return (1 - cross_entropy_share) * one(z, y, S) + cross_entropy_share * plain
+        both = (1 - cross_entropy_share) * one(z, y, S) + cross_entropy_share * plain
+        return both + smoothness(z)
 
     losses, divisor = [], 0.0
     for z, target in zip(inputs, targets, strict=True):

@@ -90,6 +90,7 @@ def _one(call: int, generator: torch.Generator) -> None:
         pick("mean", "sum", "none"),
         pick(0.0, 0.0, 0.2, 1.0),
         pick(0.0, 0.0, 0.3, 1.0),
+        pick(0.0, _graph(pick, C, generator)),
     )
     S = _similarity(pick, C, generator)
     if pick(0, 0, 0, 0, 0, 0, 1) and not is_soft:
@@ -131,6 +132,26 @@ def _similarity(pick: Any, C: int, generator: torch.Generator) -> Any:
         sparse(matrix(dense.float())),
     )
     return made.normalized() if pick(0, 0, 1) else made
+
+
+def _graph(pick: Any, C: int, generator: torch.Generator) -> Any:
+    """A line, a ring, nearest classes, or any edges between any nodes."""
+    from simloss.similarity import ClassGraph, circular, class_graph, matrix, order
+
+    nearest = torch.rand(C, C, generator=generator).fill_diagonal_(1)
+    groups, edges, members = pick(1, 3, C + 5), pick(1, C, 3 * C), pick(1, C, 4 * C)
+    some = [torch.randint(C + groups, (edges,), generator=generator) for _ in range(2)]
+    group = torch.randint(groups, (members,), generator=generator)
+    group[-1] = groups - 1
+    member = torch.randint(C, (members,), generator=generator)
+    weight = torch.rand(edges, generator=generator, dtype=torch.float64) / edges
+    made = pick(
+        class_graph(order(C, 0.5)),
+        class_graph(circular(C, 0.5)),
+        class_graph(matrix(nearest)),
+        ClassGraph(C, *some, weight, member, group, 1.0),
+    )
+    return pick(1e-3, 0.3) * made
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from .. import _checks
-from ..similarity import Similarity, as_similarity
+from ..similarity import ClassGraph, Similarity, as_similarity, class_graph
 from . import kernel
 from .formula import formula_loss
 from .kernel import kernel_loss
@@ -40,19 +40,39 @@ class Options(NamedTuple):
     reduction: str = "mean"
     label_smoothing: float = 0.0
     cross_entropy_share: float = 0.0
+    smoothness: float | ClassGraph = 0.0
     example_weight: Tensor | None = None
 
-    def checked(self, target: Tensor, num_classes: int) -> "Options":
-        """The same if they make sense; a list of weights becomes a tensor."""
+    @property
+    def graph(self) -> ClassGraph | None:
+        """What `smoothness` has become in options that were checked."""
+        return self.smoothness if isinstance(self.smoothness, ClassGraph) else None
+
+    def checked(self, target: Tensor, similarity: Similarity) -> "Options":
+        """The same if they make sense; weights become a tensor and smoothness its graph."""
+        num_classes = similarity.num_classes
         _checks.choice("reduction", self.reduction, _checks.REDUCTIONS)
         if self.label_smoothing or self.cross_entropy_share:
             _checks.share("label_smoothing", self.label_smoothing)
             _checks.share("cross_entropy_share", self.cross_entropy_share)
         if target.is_floating_point():
             _checks.no_ignored_class(self.ignore_index)
+        options = self
+        if self.smoothness != 0.0:
+            options = self._replace(smoothness=smooth_graph(self.smoothness, similarity))
         if self.weight is None:
-            return self
-        return self._replace(weight=_checks.class_weight(self.weight, num_classes))
+            return options
+        return options._replace(weight=_checks.class_weight(self.weight, num_classes))
+
+
+def smooth_graph(smoothness: float | ClassGraph, similarity: Similarity) -> ClassGraph:
+    """The edges along which logits are to be smooth, with their weights beside the mean loss."""
+    if isinstance(smoothness, ClassGraph):
+        _checks.class_counts_agree(
+            "smoothness", smoothness.num_classes, "similarity", similarity.num_classes
+        )
+        return smoothness
+    return _checks.at_least_zero("smoothness", smoothness) * class_graph(similarity)
 
 
 def loss_by_contract(
@@ -66,7 +86,8 @@ def loss_by_contract(
     .. math:: (1 - \epsilon)\, w_y \ell(y) + \frac{\epsilon}{C} \sum_c w_c \ell(c)
 
     and one with class probabilities t costs
-    :math:`\sum_c w_c \bigl((1 - \epsilon) t_c + \epsilon / C\bigr) \ell(c)`.
+    :math:`\sum_c w_c \bigl((1 - \epsilon) t_c + \epsilon / C\bigr) \ell(c)`. A
+    `cross_entropy_share` and `smoothness` are part of :math:`\ell`.
 
     Logits, target, similarity and the keywords are those of :func:`simloss.sim_loss`.
     """
@@ -81,7 +102,7 @@ def applied(
     num_classes = _checks.logits(input)
     _checks.same_class_count(similarity.num_classes, input, num_classes)
     _checks.target_is_index(input, target)
-    options = options.checked(target, num_classes)
+    options = options.checked(target, similarity)
     if is_eager((input,), target, similarity, options) and suits(formula, input, similarity):
         return kernel_loss(formula, input, target, similarity, options)
     return formula_loss(formula, input, target, similarity, options)
@@ -115,7 +136,11 @@ def is_eager(
     for each in inputs:
         if each is not None and not _holds_values(each):
             return False
-    for constant in (target, options.weight, options.example_weight, *similarity.tensors.values()):
+    graph = None if options.graph is None else options.graph.weight
+    for constant in (
+        *(target, options.weight, options.example_weight, graph),
+        *similarity.tensors.values(),
+    ):
         if constant is not None and constant.requires_grad:
             return False
     return True

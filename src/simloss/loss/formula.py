@@ -118,7 +118,7 @@ def _of_target(
     if share:
         plain = log_total(z) - z.gather(-1, y.unsqueeze(-1)).squeeze(-1)
         losses = (1 - share) * losses + share * plain
-    return losses
+    return losses if options.graph is None else losses + options.graph.penalty(z)
 
 
 def _of_each_class(
@@ -128,7 +128,7 @@ def _of_each_class(
     losses = formula.of_each_class(z, similarity) if share < 1 else z.new_zeros(())
     if share:
         losses = (1 - share) * losses - share * z.log_softmax(-1)
-    return losses
+    return losses if options.graph is None else losses + options.graph.penalty(z).unsqueeze(-1)
 
 
 def _classes_last(tensor: Tensor) -> Tensor:

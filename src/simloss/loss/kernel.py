@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from .. import _checks
-from ..similarity import Similarity
+from ..similarity import ClassGraph, Similarity
 from .formula import dtypes, formula_loss
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ _LOSSES = {"sim": 0, "proper": 1, "soft-target": 2}
 _REDUCTIONS = {"none": 0, "mean": 1, "sum": 2}
 
 # The fields of `Call` in native/call.h.
-_CALL = Struct("@33q3dq")
+_CALL = Struct("@40q3dq")
 # Fewer logits than this are done sooner than a second thread is woken.
 _ONE_THREAD = 1 << 15
 
@@ -175,6 +175,7 @@ def loss_and_gradient(
     many = z.numel() >= _ONE_THREAD and _gomp_parallel
     # Held until the call is over: the call itself knows addresses only.
     held, structure = _structure(similarity, formula.name == "proper", dtype)
+    smooth = _smoothness(options.graph, held)
     weight, examples = _doubles(options.weight), _doubles(options.example_weight)
     call = _CALL.pack(
         z.data_ptr(),
@@ -194,6 +195,7 @@ def loss_and_gradient(
         _LOSSES[formula.name or ""],
         STRUCTURES[similarity.structure],
         *structure,
+        *smooth,
         _REDUCTIONS[options.reduction],
         torch.get_num_threads() if many else 1,
         _gomp_parallel,
@@ -250,6 +252,18 @@ def _structure(
         sums = similarity._row_sums(similarity._all_classes(), torch.float64)
         held.append(sums.contiguous())
     return held, (0, 0, 0, 0, 0, 0, 0, held[1].data_ptr() if len(held) > 1 else 0)
+
+
+def _smoothness(graph: ClassGraph | None, held: list[Tensor]) -> tuple[int, ...]:
+    """The fields of `Call` from `edges` to `member`; what they point to is added to `held`."""
+    if graph is None or not len(graph.weight):
+        return (0, 0, 0, 0, 0, 0, 0)
+    ends = () if graph.is_path else (graph.first, graph.second)
+    begin, member = graph.groups
+    parts = [each.contiguous() for each in (*ends, graph.weight.double(), begin, member)]
+    held += parts
+    places = [0] * (2 - len(ends)) + [each.data_ptr() for each in parts]
+    return (len(graph.weight), len(begin) - 1, *places)
 
 
 def _doubles(weight: Tensor | None) -> Tensor | None:

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from .. import _checks
-from ..similarity import as_similarity
+from ..similarity import ClassGraph, as_similarity
 from .contract import Formula, Options, is_eager
 from .formula import formula_loss
 from .module import SimilarityLoss
@@ -28,6 +28,7 @@ def linear_sim_loss(
     reduction: str = "mean",
     label_smoothing: float = 0.0,
     cross_entropy_share: float = 0.0,
+    smoothness: float | ClassGraph = 0.0,
     example_weight: Tensor | None = None,
 ) -> Tensor:
     r"""The last layer of a net and :func:`simloss.sim_loss` in one, for very many classes.
@@ -55,6 +56,7 @@ def linear_sim_loss(
         reduction: "mean", "sum" or "none".
         label_smoothing: in [0, 1]; the share of the uniform distribution in the target.
         cross_entropy_share: in [0, 1]; the share of plain cross entropy in the loss.
+        smoothness: as in :func:`simloss.sim_loss`.
         example_weight: a weight for each example or token, of the shape of the class indices. The
             mean is then a weighted mean.
 
@@ -73,7 +75,8 @@ def linear_sim_loss(
         True
     """
     options = Options(
-        weight, ignore_index, reduction, label_smoothing, cross_entropy_share, example_weight
+        *(weight, ignore_index, reduction, label_smoothing),
+        *(cross_entropy_share, smoothness, example_weight),
     )
     return _linear_loss(
         SIM_LOSS, Linear(input, linear_weight, linear_bias), target, similarity, options
@@ -92,6 +95,7 @@ def linear_proper_sim_loss(
     reduction: str = "mean",
     label_smoothing: float = 0.0,
     cross_entropy_share: float = 0.0,
+    smoothness: float | ClassGraph = 0.0,
     example_weight: Tensor | None = None,
 ) -> Tensor:
     r"""The last layer of a net and :func:`simloss.proper_sim_loss` in one.
@@ -114,7 +118,8 @@ def linear_proper_sim_loss(
         tensor(0.4544)
     """
     options = Options(
-        weight, ignore_index, reduction, label_smoothing, cross_entropy_share, example_weight
+        *(weight, ignore_index, reduction, label_smoothing),
+        *(cross_entropy_share, smoothness, example_weight),
     )
     return _linear_loss(
         PROPER_SIM_LOSS, Linear(input, linear_weight, linear_bias), target, similarity, options
@@ -133,6 +138,7 @@ def linear_soft_target_loss(
     reduction: str = "mean",
     label_smoothing: float = 0.0,
     cross_entropy_share: float = 0.0,
+    smoothness: float | ClassGraph = 0.0,
     example_weight: Tensor | None = None,
 ) -> Tensor:
     r"""The last layer of a net and :func:`simloss.soft_target_loss` in one.
@@ -152,7 +158,8 @@ def linear_soft_target_loss(
         tensor(1.0986)
     """
     options = Options(
-        weight, ignore_index, reduction, label_smoothing, cross_entropy_share, example_weight
+        *(weight, ignore_index, reduction, label_smoothing),
+        *(cross_entropy_share, smoothness, example_weight),
     )
     return _linear_loss(
         SOFT_TARGET_LOSS, Linear(input, linear_weight, linear_bias), target, similarity, options
@@ -167,7 +174,7 @@ def _linear_loss(
     _checks.linear_shapes(*linear, C)
     shape = linear.input.shape[:-1]
     _checks.linear_target(linear.input, target, C)
-    options = options.checked(target, C)
+    options = options.checked(target, similarity)
     if options.example_weight is not None:
         examples = _checks.example_weight(options.example_weight, linear.input)
         options = options._replace(example_weight=examples.reshape(-1))
@@ -236,6 +243,8 @@ class LinearSimLoss(SimilarityLoss):
         reduction: str = "mean",
         label_smoothing: float = 0.0,
         cross_entropy_share: float = 0.0,
+        smoothness: float | ClassGraph = 0.0,
+        examples: int | None = None,
     ) -> None:
         super().__init__(
             similarity,
@@ -244,6 +253,8 @@ class LinearSimLoss(SimilarityLoss):
             reduction=reduction,
             label_smoothing=label_smoothing,
             cross_entropy_share=cross_entropy_share,
+            smoothness=smoothness,
+            examples=examples,
         )
         _checks.class_counts_agree("similarity", self._num_classes, "num_classes", num_classes)
         self.linear = torch.nn.Linear(
@@ -264,6 +275,7 @@ class LinearSimLoss(SimilarityLoss):
             reduction=self.reduction,
             label_smoothing=self.label_smoothing,
             cross_entropy_share=self.cross_entropy_share,
+            smoothness=self._graph or 0.0,
             example_weight=example_weight,
         )
 

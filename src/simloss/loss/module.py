@@ -7,11 +7,11 @@ import torch
 from torch import Tensor, nn
 
 from .. import _checks
-from ..similarity import Similarity, matrix
-from ..similarity.matrix import DenseSimilarity
+from ..similarity import ClassGraph, Similarity, class_graph, matrix
+from ..similarity.matrix import DenseSimilarity, as_similarity
 from ..similarity.order import OrderSimilarity
 from ..similarity.sparse import SparseSimilarity
-from .contract import Formula, Options, suits
+from .contract import Formula, Options, smooth_graph, suits
 from .kernel import loss_and_gradient
 
 # Up to here a computed similarity is stored: 64 MB, and a row is a look-up.
@@ -25,11 +25,17 @@ class SimilarityLoss(nn.CrossEntropyLoss):
     their dtype (r = .999 is 1.0 in bfloat16), and they stay out of `state_dict`, so that a
     checkpoint saved with plain cross entropy in this place loads strictly. Only what
     :meth:`set_similarity` has changed is saved: a schedule survives.
+
+    With `examples`, the number of training examples, `smoothness` is set by the rule
+    ``class_graph(similarity).total_weight / examples``. The graph is that of the similarity given
+    here and stays when that changes: what is next to each other remains so.
     """
 
     function: ClassVar[Callable[..., Tensor]]
     formula: ClassVar[Formula | None] = None  # where the kernel may know the loss
     _known: Similarity | None  # the similarity as it was last asked for
+    smoothness: float | ClassGraph = 0.0
+    _graph: ClassGraph | None = None  # along which the logits are smooth, with its weights
     _version = 2  # tells its own checkpoints from those of plain cross entropy
 
     def __init__(
@@ -41,8 +47,10 @@ class SimilarityLoss(nn.CrossEntropyLoss):
         reduction: str = "mean",
         label_smoothing: float = 0.0,
         cross_entropy_share: float = 0.0,
+        smoothness: float | ClassGraph = 0.0,
+        examples: int | None = None,
     ) -> None:
-        similarity = _own(similarity)
+        known, similarity = similarity, _own(similarity)
         if weight is not None:
             weight = _checks.class_weight(weight, similarity.num_classes)
         super().__init__(
@@ -55,6 +63,8 @@ class SimilarityLoss(nn.CrossEntropyLoss):
         self._changed: set[str] = set()
         self._first: Similarity | None = None  # what it was before it was changed
         self._hold(similarity)
+        if examples is not None or smoothness != 0.0:
+            self._be_smooth(as_similarity(known), smoothness, examples)
 
     @property
     def similarity(self) -> Similarity:
@@ -120,6 +130,7 @@ class SimilarityLoss(nn.CrossEntropyLoss):
             reduction=self.reduction,
             label_smoothing=self.label_smoothing,
             cross_entropy_share=self.cross_entropy_share,
+            smoothness=self._graph or 0.0,
         )
 
     def value_and_gradient(self, input: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
@@ -135,6 +146,7 @@ class SimilarityLoss(nn.CrossEntropyLoss):
                 self.reduction,
                 self.label_smoothing,
                 self.cross_entropy_share,
+                self._graph or 0.0,
             )
             value, gradient = loss_and_gradient(
                 self.formula, input, target, similarity, options, wants_gradient=True, over=True
@@ -153,11 +165,29 @@ class SimilarityLoss(nn.CrossEntropyLoss):
             ("reduction", "mean"),
             ("label_smoothing", 0.0),
             ("cross_entropy_share", 0.0),
+            ("smoothness", 0.0),
         ):
             value = getattr(self, name)
             if value != default:
                 options.append(f"{name}={value!r}")
         return ", ".join(options)
+
+    def _be_smooth(
+        self, similarity: Similarity, smoothness: float | ClassGraph, examples: int | None
+    ) -> None:
+        """Keep the graph of what is known about the classes, also when S changes later."""
+        if examples is not None:
+            if smoothness != 0.0:
+                raise ValueError(
+                    f"`smoothness` and `examples` must not both be given, but got {smoothness!r} "
+                    f"and {examples!r}; `examples` sets the smoothness."
+                )
+            whole = class_graph(similarity)
+            smoothness = whole.total_weight / _checks.class_count("examples", examples)
+            self._graph = smoothness * whole
+        else:
+            self._graph = smooth_graph(smoothness, similarity)
+        self.smoothness = smoothness
 
     def _hold(self, similarity: Similarity) -> None:
         """Keep the structure as plain attributes and its tensors as buffers."""

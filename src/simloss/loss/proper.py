@@ -5,7 +5,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from ..similarity import Similarity
+from ..similarity import ClassGraph, Similarity
 from .contract import Formula, Options, applied
 from .mixture import log_mixtures, log_total
 from .module import SimilarityLoss
@@ -43,6 +43,7 @@ def proper_sim_loss(
     reduction: str = "mean",
     label_smoothing: float = 0.0,
     cross_entropy_share: float = 0.0,
+    smoothness: float | ClassGraph = 0.0,
 ) -> Tensor:
     r"""The scoring rule of similarity-sensitive entropy: a SimLoss whose optimum is the posterior.
 
@@ -83,7 +84,9 @@ def proper_sim_loss(
         Ecology 2012. J. Gallego-Posada et al., GAIT: A Geometric Approach to Information Theory,
         AISTATS 2020.
     """
-    options = Options(weight, ignore_index, reduction, label_smoothing, cross_entropy_share)
+    options = Options(
+        weight, ignore_index, reduction, label_smoothing, cross_entropy_share, smoothness
+    )
     return applied(PROPER_SIM_LOSS, input, target, similarity, options)
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from torch import Tensor
 
-from ..similarity import Similarity
+from ..similarity import ClassGraph, Similarity
 from .contract import Formula, Options, applied
 from .mixture import log_mixture, log_mixtures, log_total
 from .module import SimilarityLoss
@@ -31,6 +31,7 @@ def sim_loss(
     reduction: str = "mean",
     label_smoothing: float = 0.0,
     cross_entropy_share: float = 0.0,
+    smoothness: float | ClassGraph = 0.0,
 ) -> Tensor:
     r"""Cross entropy that knows how alike the classes are.
 
@@ -60,7 +61,13 @@ def sim_loss(
         label_smoothing: in [0, 1]; the share of the uniform distribution in the target.
         cross_entropy_share: in [0, 1]; blends in plain cross entropy,
             :math:`(1 - a)\,\ell + a\,\ell_{CE}`. Some of it helps where a confident answer on a
-            similar wrong class leaves almost no gradient.
+            similar wrong class leaves almost no gradient. With a share of 1 it is cross entropy.
+        smoothness: at least 0; how smooth the logits should be over like classes. Adds
+            :math:`\lambda \sum_{(i, j)} w_{ij} (z_i - z_j)^2` to the loss of each example, to be
+            weighted, averaged and ignored with it, over the edges of
+            :func:`simloss.similarity.class_graph`. It should fall with the number n of training
+            examples: the rule is ``class_graph(S).total_weight / n``. Or a
+            :class:`~simloss.similarity.ClassGraph`, whose weights are taken as they are.
 
     Returns:
         A scalar, or with reduction "none" a tensor of the shape of the class indices; in the dtype
@@ -80,7 +87,9 @@ def sim_loss(
     Reference:
         K. Kobs et al., SimLoss: Class Similarities in Cross Entropy, ISMIS 2020.
     """
-    options = Options(weight, ignore_index, reduction, label_smoothing, cross_entropy_share)
+    options = Options(
+        weight, ignore_index, reduction, label_smoothing, cross_entropy_share, smoothness
+    )
     return applied(SIM_LOSS, input, target, similarity, options)
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from ..similarity import Similarity
+from ..similarity import ClassGraph, Similarity
 from .contract import Formula, Options, applied
 from .mixture import log_total
 from .module import SimilarityLoss
@@ -45,6 +45,7 @@ def soft_target_loss(
     reduction: str = "mean",
     label_smoothing: float = 0.0,
     cross_entropy_share: float = 0.0,
+    smoothness: float | ClassGraph = 0.0,
 ) -> Tensor:
     r"""Cross entropy against the normalised rows of S (known as SORD or label distribution).
 
@@ -77,7 +78,9 @@ def soft_target_loss(
         R. Diaz and A. Marathe, Soft Labels for Ordinal Regression, CVPR 2019. B.-B. Gao et al.,
         Deep Label Distribution Learning With Label Ambiguity, 2017.
     """
-    options = Options(weight, ignore_index, reduction, label_smoothing, cross_entropy_share)
+    options = Options(
+        weight, ignore_index, reduction, label_smoothing, cross_entropy_share, smoothness
+    )
     return applied(SOFT_TARGET_LOSS, input, target, similarity, options)
 
 

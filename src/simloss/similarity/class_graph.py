@@ -1,6 +1,7 @@
 """Which classes are next to each other: the edges along which logits can be asked to be smooth."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import torch
@@ -44,14 +45,56 @@ class ClassGraph:
     total_weight: float
 
     def penalty(self, input: Tensor) -> Tensor:
-        r""":math:`\sum_e w_e (z_i - z_j)^2` of logits (..., C), shape (...)."""
-        size = self.group.bincount().to(input)  # (G)
-        group = self.group.to(input.device)
-        sums = input.new_zeros(*input.shape[:-1], len(size))
-        means = sums.index_add(-1, group, input[..., self.member]) / size  # (..., G)
-        node = torch.cat([input, means], -1)  # (..., C + G)
-        slope = node[..., self.first] - node[..., self.second]  # (..., E)
-        return (slope.square() * self.weight.to(input)).sum(-1)
+        r""":math:`\sum_e w_e (z_i - z_j)^2` of logits (..., C), shape (...).
+
+        A class whose logit is minus infinity is impossible: it is in no group, and has no edges.
+        """
+        weight = self.weight.to(input)
+        if self.is_path:
+            ends = input[..., :1] if len(weight) == self.num_classes else input[..., :0]
+            step = torch.cat([input, ends], -1).diff(dim=-1)  # (..., E)
+        else:
+            node = torch.cat([input, self._means(input)], -1)  # (..., C + G)
+            first, second = self.first.to(input.device), self.second.to(input.device)
+            step = node[..., first] - node[..., second]  # (..., E)
+        # Not a product with 0: infinity times 0 is NaN, also in the backward pass.
+        return (torch.where(step.isfinite(), step, 0.0).square() * weight).sum(-1)
+
+    def __mul__(self, factor: float) -> "ClassGraph":
+        """The same edges, each weight times `factor`: ``0.2 * class_graph(S)``."""
+        return replace(self, weight=self.weight * _checks.at_least_zero("factor", factor))
+
+    __rmul__ = __mul__
+
+    @cached_property
+    def is_path(self) -> bool:
+        """Whether edge e is from class e to the next one: along a line, or once round a ring."""
+        first = torch.arange(len(self.weight), device=self.first.device)
+        return (
+            len(first) in (self.num_classes - 1, self.num_classes)
+            and torch.equal(self.first, first)
+            and torch.equal(self.second, (first + 1) % self.num_classes)
+        )
+
+    @cached_property
+    def groups(self) -> tuple[Tensor, Tensor]:
+        """Where the classes of each group begin, (G + 1), and the classes, group by group, (M)."""
+        group, place = self.group.sort(stable=True)
+        begin = torch.searchsorted(group, torch.arange(self._num_groups + 1, device=group.device))
+        return begin, self.member[place].contiguous()
+
+    @cached_property
+    def _num_groups(self) -> int:
+        return int(self.group.max()) + 1 if len(self.group) else 0
+
+    def _means(self, input: Tensor) -> Tensor:
+        """The mean logit of each group, over the classes that are possible, (..., G)."""
+        group, some = self.group.to(input.device), input[..., self.member.to(input.device)]
+        counts = (some != -torch.inf).to(input.dtype)
+        none = input.new_zeros(*input.shape[:-1], self._num_groups)
+        sums = none.index_add(-1, group, torch.where(counts > 0, some, 0.0))
+        size = none.index_add(-1, group, counts)
+        return torch.where(size > 0, sums / size.clamp(min=1), -torch.inf)
 
 
 def class_graph(similarity: Any, *, nearest: int = 5) -> ClassGraph:
@@ -92,7 +135,7 @@ def class_graph(similarity: Any, *, nearest: int = 5) -> ClassGraph:
     line = float(count**2) / 3
     if isinstance(whole, ValueSimilarity):
         return _graph(count, *_by_position(whole.tensors["position"]), line)
-    if isinstance(whole, (OrderSimilarity, CircularSimilarity)) and float(whole.tensors["r"]) > 0:
+    if isinstance(whole, (OrderSimilarity, CircularSimilarity)) and not _is_identity(whole):
         first = torch.arange(count - 1)
         if isinstance(whole, CircularSimilarity) and count > 2:
             first = torch.arange(count)
@@ -101,6 +144,11 @@ def class_graph(similarity: Any, *, nearest: int = 5) -> ClassGraph:
     if isinstance(whole, TreeSimilarity):
         return _of_tree(whole)
     return _graph(count, *_by_similarity(whole, nearest), 0.3 * count)
+
+
+def _is_identity(whole: Similarity) -> bool:
+    r = whole.tensors["r"]
+    return not torch._C._functorch.is_functorch_wrapped_tensor(r) and float(r) == 0
 
 
 def _graph(

@@ -30,6 +30,10 @@ typedef struct {
     const int64_t *crow, *column;          /* sparse rows */
     const int64_t *ccol, *row, *entry;     /* sparse columns: row and entry of each */
     const double *row_sums;                /* what the rows of a power similarity are divided by */
+    int64_t edges, groups;                 /* of the class graph along which logits are smooth */
+    const int64_t *first, *second;         /* the ends of each edge; NULL: class e and the next */
+    const double *stiffness;               /* the weight of each edge */
+    const int64_t *begin, *member;         /* the classes of each group, which is node C + g */
     int64_t reduction, threads;
     void (*parallel)(void (*)(void *), void *, unsigned, unsigned); /* GOMP_parallel, or NULL */
     double r, smoothing, share;
@@ -42,3 +46,6 @@ typedef struct {
 } LogRow;
 
 double simloss_log_row(const Call *call, const LogRow *row);
+
+/* sum_e w_e (x_i - x_j)^2 of nodes (C + groups), of which the classes are given; its slope by each class. */
+double simloss_smooth(const Call *call, double *node, double *slope);

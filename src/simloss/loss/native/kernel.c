@@ -8,6 +8,7 @@ typedef struct Work Work;
 typedef struct {
     void *lanes; /* vectors to work in */
     double *logs;
+    double *nodes; /* of the class graph, and as many slopes */
 } Room;
 typedef void Blocks(Work *, Room *, int64_t, int64_t, double *);
 
@@ -83,12 +84,16 @@ static void run(void *state) {
     Work *work = state;
     const Call *call = work->call;
     size_t vectors = work->is_by_rows ? call->classes / 2 + 2 : (work->is_mixed ? 6 : 5) * call->classes;
+    size_t nodes = call->edges ? call->classes + call->groups : 0;
+    if (!work->is_by_rows) vectors += 3 * call->groups;
+    size_t doubles = 11 * call->classes + 2 * nodes;
     char *memory = NULL;
-    if (posix_memalign((void **)&memory, 64, vectors * work->width + 11 * call->classes * sizeof(double))) {
+    if (posix_memalign((void **)&memory, 64, vectors * work->width + doubles * sizeof(double))) {
         work->failed = 1;
         return;
     }
-    Room room = {memory, (double *)(memory + vectors * work->width)};
+    double *logs = (double *)(memory + vectors * work->width);
+    Room room = {memory, logs, logs + 11 * call->classes};
 #ifdef __SSE2__
     unsigned before = __builtin_ia32_stmxcsr();
     __builtin_ia32_ldmxcsr(before | 0x8040); /* numbers too small to be normal are 0, and quick */

@@ -465,7 +465,7 @@ static __attribute__((noinline)) double NAME(again)(Work *work, Room *room, cons
                                                     REAL *gradient, int64_t step, double scale) {
     const Call *call = work->call;
     int64_t C = call->classes;
-    double *x = room->logs, *slope = x + 2 * C, top = -INFINITY, loss = NAN;
+    double *x = room->logs, *slope = x + 2 * C, top = -INFINITY, loss = NAN, total = 0;
     int is_wrong = 0;
     for (int64_t c = 0; c < C; c++) {
         x[c] = z[c * z_step];
@@ -475,12 +475,87 @@ static __attribute__((noinline)) double NAME(again)(Work *work, Room *room, cons
     if (is_wrong || !(top > -INFINITY && top < INFINITY)) {
         for (int64_t c = 0; c < C; c++) slope[c] = NAN;
     } else {
-        for (int64_t c = 0; c < C; c++) x[c] -= top;
+        for (int64_t c = 0; c < C; c++) x[c] -= top, total += x[C + c];
         loss = simloss_log_row(call, &(LogRow){x, x + C, slope, x + 3 * C});
+        if (call->edges) {
+            double *smooth = room->nodes + C + call->groups;
+            memcpy(room->nodes, x, C * sizeof(double));
+            loss += total * simloss_smooth(call, room->nodes, smooth);
+            for (int64_t c = 0; c < C; c++) slope[c] += total * smooth[c];
+        }
     }
     if (gradient)
         for (int64_t c = 0; c < C; c++) gradient[c * step] = (REAL)(slope[c] * scale);
     return loss;
+}
+
+/* Smoothness of one row, before the gradient takes the place of z. Along a path it leaves the pull of
+ * the edge that ends at each class, and C + 1 of them; else the slopes of the nodes. */
+INLINE double NAME(smooth_row)(const Call *call, const REAL *z, double *nodes) {
+    int64_t C = call->classes;
+    if (call->first) {
+        for (int64_t c = 0; c < C; c++) nodes[c] = z[c];
+        return simloss_smooth(call, nodes, nodes + C + call->groups);
+    }
+    const double *stiffness = call->stiffness;
+    REAL *pull = (REAL *)nodes, sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (int64_t e = 0; e < C - 1; e++) {
+        REAL step = z[e + 1] - z[e];
+        step = step - step == 0 ? step : 0; /* not where one of them is impossible */
+        REAL now = (REAL)stiffness[e] * step;
+        sum += now * step;
+        pull[e + 1] = now;
+    }
+    REAL step = call->edges == C ? z[0] - z[C - 1] : 0;
+    step = step - step == 0 ? step : 0;
+    pull[0] = pull[C] = call->edges == C ? (REAL)stiffness[C - 1] * step : 0;
+    return (double)sum + pull[0] * step;
+}
+
+INLINE void NAME(add_smooth)(const Call *call, const double *nodes, REAL factor, REAL *gradient) {
+    int64_t C = call->classes;
+    const REAL *pull = (const REAL *)nodes;
+    const double *slope = nodes + C + call->groups;
+    if (call->first)
+        for (int64_t c = 0; c < C; c++) gradient[c] += factor * (REAL)slope[c];
+    else
+#pragma omp simd
+        for (int64_t c = 0; c < C; c++) gradient[c] += 2 * factor * (pull[c] - pull[c + 1]);
+}
+
+/* Smoothness of L rows: adds to the losses, and to the gradient in `w` times `factor`. */
+INLINE V NAME(smooth_lanes)(const Call *call, const V *x, V *w, V *group, V factor) {
+    int64_t C = call->classes, G = call->groups;
+    V *mean = group, *slope = group + G, *count = group + 2 * G, sum = {0};
+    for (int64_t g = 0; g < G; g++) {
+        V total = {0};
+        count[g] = slope[g] = NAME(all)(0);
+        for (int64_t k = call->begin[g]; k < call->begin[g + 1]; k++) {
+            V one = x[call->member[k]];
+            I possible = one > NAME(all)(-INFINITY);
+            total += (V)((I)one & possible);
+            count[g] += (V)((I)NAME(all)(1) & possible);
+        }
+        mean[g] = CHOOSE(count[g] > 0, total / count[g], NAME(all)(-INFINITY));
+    }
+    for (int64_t e = 0; e < call->edges; e++) {
+        int64_t i = call->first ? call->first[e] : e;
+        int64_t j = call->first ? call->second[e] : e + 1 < C ? e + 1 : 0;
+        V step = (i < C ? x[i] : mean[i - C]) - (j < C ? x[j] : mean[j - C]);
+        step = (V)((I)step & (step - step == NAME(all)(0))); /* not where one of them is impossible */
+        V pull = step * NAME(all)((REAL)call->stiffness[e]);
+        sum += pull * step;
+        pull *= 2 * factor;
+        *(i < C ? w + i : slope + i - C) += pull;
+        *(j < C ? w + j : slope + j - C) -= pull;
+    }
+    for (int64_t g = 0; g < G; g++)
+        for (int64_t k = call->begin[g]; k < call->begin[g + 1]; k++) {
+            I possible = x[call->member[k]] > NAME(all)(-INFINITY);
+            w[call->member[k]] += (V)((I)(slope[g] / count[g]) & possible);
+        }
+    return sum;
 }
 
 /* Rows whose classes lie side by side, one after the other. */
@@ -492,11 +567,18 @@ INLINE void NAME(by_rows)(Work *work, Room *room, const NAME(Places) *in, const 
     for (int l = 0; l < n; l++) {
         REAL *gradient = call->gradient ? out->at[l] : NULL;
         double scale = weight[l] * work->scale;
+        double smooth = 0;
         if (y[l] < 0) {
             if (gradient) memset(gradient, 0, C * sizeof(REAL));
-        } else if (!NAME(row)(work, in->at[l], gradient, e, mixtures, y[l], scale, loss + l)) {
+            continue;
+        }
+        if (call->edges) smooth = NAME(smooth_row)(call, in->at[l], room->nodes);
+        if (!NAME(row)(work, in->at[l], gradient, e, mixtures, y[l], scale, loss + l)) {
             one_class(room, C, y[l]);
             loss[l] = NAME(again)(work, room, in->at[l], 1, gradient, 1, scale);
+        } else if (call->edges) {
+            loss[l] += smooth;
+            if (gradient) NAME(add_smooth)(call, room->nodes, (REAL)scale, gradient);
         }
     }
 }
@@ -571,6 +653,10 @@ INLINE void NAME(by_lanes)(Work *work, Room *room, const NAME(Places) *in, const
         if (is_mixed && share > 0)
             for (int64_t c = 0; c < C; c++) b.w[c] -= t[c] * of_t;
         for (int l = 0; l < n && !is_mixed; l++) LANE(b.w, own[l], l) -= of_t[l];
+    }
+    if (call->edges) {
+        V smooth = total * NAME(smooth_lanes)(call, x, b.w, x + (is_mixed ? 6 : 5) * C, of_e * b.s);
+        for (int l = 0; l < n; l++) loss[l] += smooth[l];
     }
     for (int l = 0; l < n; l++) {
         if (y[l] < 0) {

@@ -27,6 +27,8 @@ TREATMENTS = (
     Treatment("proper", "order", 0.4),
     Treatment("soft-target", "order", 0.6),
     Treatment("blended", "order", 0.95),
+    Treatment("blended", "order", 0.95, {"smoothness": 0.3}),
+    Treatment("cross-entropy", "order", options={"smoothness": "rule"}),
 )
 CONFIG = comparison("abalone", epochs=5)
 

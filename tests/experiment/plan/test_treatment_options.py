@@ -2,8 +2,9 @@
 
 import pytest
 import torch
+import torch.nn.functional as F
 
-from simloss.data import Dataset
+from simloss.data import Dataset, abalone
 from simloss.experiment.plan.presets import comparison
 from simloss.experiment.plan.propose import proposal
 from simloss.experiment.plan.treatment import Treatment
@@ -42,6 +43,19 @@ def of(*names, kind):
             r"`cross_entropy_share` must be in \[0, 1\]",
         ),
         (("simloss", "order", 0.5, {"normalized": "no"}), "`normalized` must be true or false"),
+        (
+            ("cross-entropy", None, None, {"smoothness": "rule"}),
+            "'cross-entropy' with smoothness needs a similarity",
+        ),
+        (
+            ("cross-entropy", "order", 0.5, {"smoothness": "rule"}),
+            "'cross-entropy' takes no value, but got 0.5",
+        ),
+        (
+            ("simloss", "order", 0.5, {"smoothness": "much"}),
+            "`smoothness` must be a number or 'rule', but got 'much'",
+        ),
+        (("simloss", "order", 0.5, {"smoothness": -1}), "`smoothness` must be a finite number"),
         (("simloss", "order", "half"), "`value` must be a number, but got 'half'"),
     ],
 )
@@ -55,6 +69,33 @@ def test_what_has_one_stays_as_it_was_written():
     assert smoothed.label == "cross entropy, label smoothing 0.1"
     assert smoothed.as_dict() == {"loss": "cross-entropy", "options": {"label_smoothing": 0.1}}
     assert Treatment("simloss", "order", 1).as_dict()["value"] == 1
+
+
+class TestSmoothness:
+    def test_words(self):
+        by_rule = {"smoothness": "rule"}
+        assert (
+            Treatment("cross-entropy", "order", options=by_rule).label == "cross entropy + smooth"
+        )
+        made = Treatment("blended", "order", 0.95, {"smoothness": 0.25})
+        assert made.label == "blended proper SimLoss, r = 0.95 + smooth 0.25"
+        assert made.family == "blended proper SimLoss + smooth 0.25"
+        both = Treatment("simloss", "order", 0.9, {"cross_entropy_share": 0.1, **by_rule})
+        assert both.label == "SimLoss, r = 0.9, cross entropy share 0.1 + smooth"
+
+    def test_the_rule_goes_by_the_training_examples(self):
+        data = abalone()
+        made = Treatment("blended", "order", 0.95, {"smoothness": "rule"}).loss_for(data, 500)
+        assert made.smoothness == pytest.approx(29 * 29 / (3 * 500))
+        assert made.cross_entropy_share == 0.1
+        assert Treatment("blended", "order", 0.95, {"smoothness": 2}).loss_for(data).smoothness == 2
+
+    def test_cross_entropy_with_its_neighbours(self):
+        data = abalone()
+        made = Treatment("cross-entropy", "order", options={"smoothness": 0.3}).loss_for(data)
+        z, y = torch.randn(7, 29), torch.arange(7)
+        wanted = F.cross_entropy(z, y) + 0.3 * z.diff().square().mean()
+        assert made(z, y).item() == pytest.approx(wanted.item(), rel=1e-6)
 
 
 class TestGaussian:

@@ -60,7 +60,7 @@ def run_cell(
     dataset = dataset_of(config)
     parts = parts_of(dataset, indices_of(dataset, config.split, seed))
     judge = Judge.of(dataset, config.metrics, config.cost)
-    objective = objective_of(treatment.loss_for(dataset))
+    objective = objective_of(treatment.loss_for(dataset, len(parts["train"])))
     started = time.perf_counter()
     finished: tuple[dict[str, Any], Arrays | None]
     try:

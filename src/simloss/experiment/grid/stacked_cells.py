@@ -37,7 +37,10 @@ def run_cells_together(
         )
         for _, seed in cells
     ]
-    objectives = [objective_of(treatment.loss_for(dataset)) for treatment, _ in cells]
+    objectives = [
+        objective_of(treatment.loss_for(dataset, len(parts[member.group]["train"])))
+        for (treatment, _), member in zip(cells, members, strict=True)
+    ]
     loss = StackedLoss(objectives)
     train_together(
         members,

@@ -15,6 +15,9 @@ from .similarities import parameter_of, short_name, similarity_of
 
 # Every loss that a treatment can name beside a user's own `module:class`.
 KNOWN: dict[str, NamedLoss | Alternative] = {**LOSSES, **ALTERNATIVES}
+# Smoothness by the number of training examples: `total_weight / n` of the class graph.
+BY_RULE = "rule"
+_SHARES = ("cross_entropy_share", "label_smoothing")
 _SYMBOLS = {"lower_bound": "l", "temperature": "t"}
 
 
@@ -29,12 +32,15 @@ class Treatment:
             called with the class names; None for cross entropy and the alternatives.
         value: the parameter: r of an order, the lower bound of words, a temperature; the power of a
             similarity that is saved or the user's own; an alternative's own parameter.
-        options: keywords of the loss (`cross_entropy_share`, `label_smoothing`) and
-            `normalized: true` for the appendix's form; of cross entropy, `label_smoothing` only.
+        options: keywords of the loss (`cross_entropy_share`, `label_smoothing`, `smoothness`) and
+            `normalized: true` for the appendix's form; of cross entropy, `label_smoothing`, and
+            with a similarity `smoothness`. "rule" sets the smoothness by the number of examples.
 
     Example:
         >>> Treatment("simloss", "order", 0.8).label
         'SimLoss, r = 0.8'
+        >>> Treatment("cross-entropy", "order", options={"smoothness": "rule"}).label
+        'cross entropy + smooth'
     """
 
     loss: str
@@ -60,7 +66,12 @@ class Treatment:
 
     def _check_baseline(self) -> None:
         """Nothing that has to do with similarity, which would be named and have no effect."""
-        for name in ("similarity", "value"):
+        is_smooth = "smoothness" in self.options
+        if is_smooth and self.similarity is None:
+            raise ValueError(
+                f"`loss` {BASELINE!r} with smoothness needs a similarity, but got none."
+            )
+        for name in ("value",) if is_smooth else ("similarity", "value"):
             if getattr(self, name) is not None:
                 raise ValueError(
                     f"`loss` {BASELINE!r} takes no {name}, but got {getattr(self, name)!r}."
@@ -72,15 +83,22 @@ class Treatment:
                 )
 
     def _check_options(self) -> None:
-        unknown = set(self.options) - {"cross_entropy_share", "label_smoothing", "normalized"}
+        unknown = set(self.options) - {*_SHARES, "normalized", "smoothness"}
         if unknown:
             raise ValueError(f"`options` of a treatment do not include {sorted(unknown)[0]!r}.")
-        for name in ("cross_entropy_share", "label_smoothing"):
+        for name in _SHARES:
             _checks.share(name, self.options.get(name, 0.0))
         if not isinstance(self.options.get("normalized", True), bool):
             raise TypeError(
                 f"`normalized` must be true or false, but got {self.options['normalized']!r}."
             )
+        smoothness = self.options.get("smoothness", BY_RULE)
+        if smoothness != BY_RULE:
+            if isinstance(smoothness, str):
+                raise ValueError(
+                    f"`smoothness` must be a number or {BY_RULE!r}, but got {smoothness!r}."
+                )
+            _checks.at_least_zero("smoothness", smoothness)
 
     def _check_alternative(self) -> None:
         """No similarity, no options, and a value where it has a parameter."""
@@ -121,7 +139,12 @@ class Treatment:
         if parameter:
             text += f", {_SYMBOLS.get(parameter, parameter)} = {self.value:g}"
         for name, value in sorted(self.options.items()):
+            if name == "smoothness":
+                continue
             text += f", {name.replace('_', ' ')}" + ("" if value is True else f" {value:g}")
+        smoothness = self.options.get("smoothness")
+        if smoothness is not None:
+            text += " + smooth" + ("" if smoothness == BY_RULE else f" {smoothness:g}")
         return text
 
     def as_dict(self) -> dict[str, Any]:
@@ -135,15 +158,20 @@ class Treatment:
         similarity = similarity_of(self.similarity, self.value, dataset)
         return similarity.normalized() if self.options.get("normalized") else similarity
 
-    def loss_for(self, dataset: Dataset) -> nn.Module:
-        """The loss module, on the CPU."""
+    def loss_for(self, dataset: Dataset, examples: int | None = None) -> nn.Module:
+        """The loss module, on the CPU, for so many training examples; all if not given."""
         if self.loss in ALTERNATIVES:
             value = 0.0 if self.value is None else self.value
             return ALTERNATIVES[self.loss].make(dataset, value)
+        similarity, loss = self.similarity_for(dataset), self.loss
         options = {k: v for k, v in self.options.items() if k != "normalized"}
-        similarity = self.similarity_for(dataset)
-        if self.loss in LOSSES:
-            made = LOSSES[self.loss].make(similarity, **options)
+        if options.get("smoothness") == BY_RULE:
+            del options["smoothness"]
+            options["examples"] = len(dataset) if examples is None else examples
+        if loss == BASELINE and similarity is not None:  # for its graph alone
+            loss, options["cross_entropy_share"] = "simloss", 1.0
+        if loss in LOSSES:
+            made = LOSSES[loss].make(similarity, **options)
         else:
             made = imported("loss", users_own("loss", self.loss))(similarity, **options)
         if not isinstance(made, nn.Module):

@@ -65,7 +65,8 @@ def train_and_save(
         f"{dataset.name}: {len(dataset):,} examples, {dataset.num_classes} classes; "
         f"{treatment.label}"
     )
-    net, objective = fresh_net(config, dataset, seed), objective_of(treatment.loss_for(dataset))
+    net = fresh_net(config, dataset, seed)
+    objective = objective_of(treatment.loss_for(dataset, len(parts["train"])))
     outcome = train(
         net,
         objective,

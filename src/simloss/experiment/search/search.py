@@ -178,7 +178,7 @@ class _Search:
             self.parts[seed] = parts_of(self.dataset, indices_of(self.dataset, config.split, seed))
         train(
             fresh_net(config, self.dataset, seed),
-            treatment.loss_for(self.dataset),
+            treatment.loss_for(self.dataset, len(self.parts[seed]["train"])),
             self.parts[seed]["train"],
             self.parts[seed]["validation"],
             self.judge,

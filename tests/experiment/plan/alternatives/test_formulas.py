@@ -14,6 +14,8 @@ from simloss.experiment.plan.alternatives.binary_answers import BinaryAnswers
 from simloss.experiment.plan.alternatives.corn import CORN
 from simloss.experiment.plan.alternatives.distance_weighted import DistanceWeighted
 from simloss.experiment.plan.alternatives.hierarchical import HierarchicalCrossEntropy
+from simloss.experiment.plan.alternatives.kernel_score import KernelScore
+from simloss.experiment.plan.alternatives.label_distribution import LabelDistribution
 from simloss.experiment.plan.alternatives.noise_layer import NoiseLayer
 from simloss.experiment.plan.alternatives.objective import Objective, OnLogits, objective_of
 from simloss.experiment.plan.alternatives.squared_emd import SquaredEMD
@@ -32,6 +34,28 @@ def squared_emd(z, y, share=0.3):
         below += p[c]
         total += (below - (1.0 if y <= c else 0.0)) ** 2
     return (1 - share) * total - share * math.log(p[y])
+
+
+def heights(i, j):
+    return 0.0 if i == j else 1.0 if {i, j} == {0, 1} else 2.0 if {i, j} <= {0, 1, 2} else 3.0
+
+
+def kernel_score(z, y, share=0.2):
+    p, total = softmax(z), 0.0
+    for c in range(len(z)):
+        total += p[c] * heights(c, y)
+        for k in range(len(z)):
+            total -= p[c] * p[k] * heights(c, k) / 2
+    return (1 - share) * total - share * math.log(p[y])
+
+
+def label_distribution(z, y, width=1.5):
+    p = softmax(z)
+    bell = [math.exp(-((c - y) ** 2) / (2 * width**2)) for c in range(len(z))]
+    total = abs(sum(c * p[c] for c in range(len(z))) - y)
+    for c in range(len(z)):
+        total -= bell[c] / sum(bell) * math.log(p[c])
+    return total
 
 
 def distance_weighted(z, y, alpha=1.5):
@@ -77,6 +101,11 @@ FORMULAS = {
     "CDW": (DistanceWeighted(1.5), distance_weighted),
     "OR-CNN": (BinaryAnswers(), binary_answers),
     "learned matrix": (NoiseLayer(5, 0.7).double(), noise_layer),
+    "kernel score": (
+        KernelScore(torch.tensor([[heights(i, j) for j in range(5)] for i in range(5)]), 0.2),
+        kernel_score,
+    ),
+    "label distribution": (LabelDistribution(1.5), label_distribution),
     "hierarchical": (HierarchicalCrossEntropy(TREE, 0.4), hierarchical),
 }
 logits = st.lists(st.floats(-8, 8), min_size=5, max_size=5)
@@ -224,3 +253,12 @@ def test_a_loss_of_logits_is_an_objective():
 def test_bad_parameters(make, message):
     with pytest.raises(ValueError, match=message):
         make()
+
+
+def test_the_kernel_score_of_an_order_is_the_squared_emd():
+    place = torch.arange(5.0)
+    steps = (place - place.unsqueeze(1)).abs()
+    z, y = torch.randn(6, 5), torch.tensor([0, 1, 2, 3, 4, 2])
+    for share in (0.0, 0.25):
+        ours, theirs = KernelScore(steps, share)(z, y), SquaredEMD(share)(z, y)
+        assert ours.item() == pytest.approx(theirs.item(), rel=1e-5)

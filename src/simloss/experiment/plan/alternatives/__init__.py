@@ -7,11 +7,12 @@ without a similarity: ``{loss: cdw, value: 2}``.
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from torch import nn
+import torch
+from torch import Tensor, nn
 
 from ....data import Dataset
 from ....loss import ProperSimLoss, SimilarityLoss, SimLoss
-from ....similarity import order
+from ....similarity import order, tree
 from ..similarities import tree_of
 from .annealed import Annealed
 from .binary_answers import BinaryAnswers
@@ -19,6 +20,8 @@ from .conse import conse, word_vectors
 from .corn import CORN
 from .distance_weighted import DistanceWeighted
 from .hierarchical import HierarchicalCrossEntropy
+from .kernel_score import KernelScore
+from .label_distribution import LabelDistribution
 from .noise_layer import NoiseLayer
 from .objective import Objective, objective_of
 from .squared_emd import SquaredEMD
@@ -63,6 +66,14 @@ def _blended(name: str, loss: type[SimilarityLoss], r: float) -> Alternative:
     )
 
 
+def _distance(dataset: Dataset) -> Tensor:
+    """Heights in the tree of a data set that has one, else places in the order."""
+    if dataset.tree is not None:
+        return tree(dataset.tree, temperature=1.0).cost()
+    place = torch.arange(dataset.num_classes, dtype=torch.float32)
+    return (place - place.unsqueeze(1)).abs()
+
+
 ALTERNATIVES = {
     "label-smoothing": Alternative(
         "label smoothing",
@@ -75,6 +86,15 @@ ALTERNATIVES = {
         lambda dataset, share: SquaredEMD(share),
         "share",
         (0.0, 0.1, 0.25, 0.5, 0.75),
+    ),
+    "kernel-score": Alternative(
+        "kernel score",
+        lambda dataset, share: KernelScore(_distance(dataset), share),
+        "share",
+        (0.0, 0.1, 0.25, 0.5, 0.75),
+    ),
+    "dldl-v2": Alternative(
+        "DLDL-v2", lambda dataset, width: LabelDistribution(width), "width", (0.5, 1.0, 2.0, 3.0)
     ),
     "cdw": Alternative(
         "CDW", lambda dataset, alpha: DistanceWeighted(alpha), "alpha", (0.5, 1.0, 2.0, 3.0, 5.0)

@@ -417,10 +417,16 @@ def vectors(value: Any) -> Tensor:
     return tensor
 
 
+def is_tensor(name: str, value: Any) -> None:
+    """A tensor: an array or a list is not made into one in every step of a training loop."""
+    if not isinstance(value, Tensor):
+        remedy = "" if np.isscalar(value) or value is None else f"; pass `torch.as_tensor({name})`"
+        raise TypeError(f"`{name}` must be a tensor, but got {type(value).__name__}{remedy}.")
+
+
 def logits(input: Tensor) -> int:
     """Floating-point logits of shape (C), (N, C) or (N, C, d1, ..., dK); returns C."""
-    if not isinstance(input, Tensor):
-        raise TypeError(f"`input` must be a tensor of logits, but got {type(input).__name__}.")
+    is_tensor("input", input)
     if not input.is_floating_point():
         raise TypeError(
             f"`input` must be floating-point logits, but got {_kind(input)}; "
@@ -444,8 +450,7 @@ def same_class_count(similarity_classes: int, input: Tensor, num_classes: int) -
 
 def target_is_index(input: Tensor, target: Tensor) -> bool:
     """True for class indices, False for class probabilities; shapes checked for either."""
-    if not isinstance(target, Tensor):
-        raise TypeError(f"`target` must be a tensor, but got {type(target).__name__}.")
+    is_tensor("target", target)
     batch_shape = input.shape[:1] + input.shape[2:] if input.ndim > 1 else input.shape[:0]
     if target.is_floating_point():
         if target.shape != input.shape:
@@ -484,9 +489,11 @@ def target_range(target: Tensor, num_classes: int, ignore_index: int) -> bool:
     if bool(wrong.any()):
         at = tuple(int(i) for i in wrong.nonzero()[0])
         where = f" at position {at[0] if len(at) == 1 else at}" if at else ""
+        counts_from_one = low == 1 and high == num_classes
         raise ValueError(
             f"`target` must be in [0, {num_classes}) or equal to ignore_index={ignore_index}, "
-            f"but got {int(target[at])}{where}."
+            f"but got {int(target[at])}{where}"
+            + ("; where labels count from 1, pass `target - 1`." if counts_from_one else ".")
         )
     return False
 
@@ -527,8 +534,7 @@ def linear_shapes(
 
 def linear_target(input: Tensor, target: Tensor, num_classes: int) -> None:
     """For features (*, D): class indices (*), or class probabilities (*, C)."""
-    if not isinstance(target, Tensor):
-        raise TypeError(f"`target` must be a tensor, but got {type(target).__name__}.")
+    is_tensor("target", target)
     if target.dtype == torch.bool or target.is_complex():
         raise TypeError(
             f"`target` must be class indices (integers) or class probabilities (floats), "

@@ -37,8 +37,14 @@ def test_values(loss_function, input, target, message):
     ("input", "target", "message"),
     [
         (INPUT.long(), TARGET, "floating-point logits, but got int64; a call takes `input` first"),
-        (INPUT.tolist(), TARGET, "`input` must be a tensor of logits, but got list"),
-        (INPUT, TARGET.tolist(), "`target` must be a tensor, but got list"),
+        (INPUT.tolist(), TARGET, r"`input` must be a tensor, but got list; pass `torch.as_tensor"),
+        (
+            INPUT,
+            TARGET.tolist(),
+            r"must be a tensor, but got list; pass `torch.as_tensor\(target\)`",
+        ),
+        (INPUT, TARGET.numpy(), r"a tensor, but got ndarray; pass `torch.as_tensor\(target\)`"),
+        (INPUT, None, r"`target` must be a tensor, but got NoneType\."),
         (INPUT, torch.tensor([True, False, True]), "but got bool"),
     ],
 )

@@ -65,9 +65,28 @@ def test_height_is_the_trees_own_cost():
     assert torch.allclose(tree(T, 2).cost() * 2, T.cost())
 
 
+def test_a_nested_dict_and_paths_are_taken_as_they_are():
+    T = Tree.from_paths(["bird/robin", "bird/crow", "fish/cod"])
+    for written in (
+        {"bird": ["robin", "crow"], "fish": ["cod"]},
+        {"bird": ["robin", "crow"], "fish": "cod"},
+        ["bird/robin", "bird/crow", "fish/cod"],
+        [("bird", "robin"), ("bird", "crow"), ("fish", "cod")],
+    ):
+        S = tree(written, 0.7)
+        assert S.names == T.class_names
+        assert torch.equal(S.to_dense(), tree(T, 0.7).to_dense())
+
+
 def test_bad_input():
-    with pytest.raises(TypeError, match=r"`tree` must be a simloss.Tree, but got list"):
-        tree(PATHS)
+    with pytest.raises(
+        TypeError, match=r"must be a simloss.Tree, a nested dict or a list of paths"
+    ):
+        tree("taxonomy.csv")
+    with pytest.raises(
+        ValueError, match=r"names to names, which could be read either way; pass Tre"
+    ):
+        tree({"robin": "bird", "cod": "fish"})
     with pytest.raises(ValueError, match="`measure` must be one of 'height', 'path', 'wu-palmer'"):
         tree(Tree.from_paths(PATHS), measure="hight")
     with pytest.raises(ValueError, match="`temperature` must be a finite number above 0"):

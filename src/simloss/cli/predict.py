@@ -119,7 +119,7 @@ def _write(table: "Table", out: Path) -> None:
     from ..experiment.grid.store import write_whole
 
     if out.suffix.lower() == ".parquet":
-        _checks.installed("pyarrow", "parquet")
+        _checks.installed("pyarrow", "cli")
         write_whole(out, pandas.DataFrame(table).to_parquet(index=False))
         return
     safe = {_safe(heading): [_safe(cell) for cell in cells] for heading, cells in table.items()}

@@ -69,7 +69,7 @@ def _unpacked(path: Path, available: int | None) -> int:
 
 def _cells(path: Path) -> int:
     """Rows times columns, as the end of a parquet file says."""
-    parquet = _checks.installed("pyarrow.parquet", "parquet")
+    parquet = _checks.installed("pyarrow.parquet", "cli")
     try:
         with regular_file(path, follow_links=True) as file:
             about = parquet.read_metadata(file)

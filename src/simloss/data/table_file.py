@@ -215,7 +215,7 @@ def _with_plain_numbers(frame: Any, decimal: str | None, with_commas: tuple[str,
 def _parquet(path: Path) -> Any:
     import pandas
 
-    _checks.installed("pyarrow", "parquet")
+    _checks.installed("pyarrow", "cli")
     try:
         with regular_file(path, follow_links=True) as file:
             return pandas.read_parquet(file)
@@ -224,7 +224,7 @@ def _parquet(path: Path) -> Any:
 
 
 def _parquet_parts(path: Path, rows: int) -> Iterator[Any]:
-    parquet = _checks.installed("pyarrow.parquet", "parquet")
+    parquet = _checks.installed("pyarrow.parquet", "cli")
     try:
         with (
             regular_file(path, follow_links=True) as raw,

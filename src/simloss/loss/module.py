@@ -12,6 +12,7 @@ from ..similarity.matrix import DenseSimilarity, as_similarity
 from ..similarity.order import OrderSimilarity
 from ..similarity.sparse import SparseSimilarity
 from .contract import Formula, Options, smooth_graph, suits
+from .first_look import FirstLook
 from .kernel import loss_and_gradient
 
 # Up to here a computed similarity is stored: 64 MB, and a row is a look-up.
@@ -62,6 +63,7 @@ class SimilarityLoss(nn.CrossEntropyLoss):
         self.cross_entropy_share = _checks.share("cross_entropy_share", cross_entropy_share)
         self._changed: set[str] = set()
         self._first: Similarity | None = None  # what it was before it was changed
+        self._first_look = FirstLook()
         self._hold(similarity)
         if examples is not None or smoothness != 0.0:
             self._be_smooth(as_similarity(known), smoothness, examples)
@@ -121,7 +123,7 @@ class SimilarityLoss(nn.CrossEntropyLoss):
         return self
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        return type(self).function(
+        loss = type(self).function(
             input,
             target,
             self.similarity,
@@ -132,6 +134,9 @@ class SimilarityLoss(nn.CrossEntropyLoss):
             cross_entropy_share=self.cross_entropy_share,
             smoothness=self._graph or 0.0,
         )
+        if not torch.compiler.is_compiling() and not self._first_look.is_over:
+            self._first_look.at(input, target)
+        return loss
 
     def value_and_gradient(self, input: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
         """The loss and its gradient by logits on the CPU, (N, C), written over them where it can.

@@ -1,5 +1,9 @@
 """Classes in a tree: the later their lines part, the more alike."""
 
+from collections.abc import Iterable, Mapping, Sequence
+from os import PathLike
+from typing import Any
+
 import torch
 from torch import Tensor
 
@@ -41,7 +45,12 @@ class TreeSimilarity(DistanceSimilarity):
         return f", {self.options['measure']}, temperature={temperature:.6g}"
 
 
-def tree(tree: Tree, temperature: float = 1.0, *, measure: str = "height") -> Similarity:
+def tree(
+    tree: Tree | Mapping[str, Any] | Iterable[str | PathLike[str] | Sequence[str]],
+    temperature: float = 1.0,
+    *,
+    measure: str = "height",
+) -> Similarity:
     r"""Similarity of classes that are the leaves of a tree.
 
     .. math:: S_{ij} = \exp(-d_{ij} / \mathrm{temperature})
@@ -57,12 +66,14 @@ def tree(tree: Tree, temperature: float = 1.0, *, measure: str = "height") -> Si
     elsewhere :func:`diagnose` tells. It keeps 3 numbers per class.
 
     Args:
-        tree: the tree; its classes and their names are those of the similarity.
+        tree: a :class:`simloss.Tree`, a nested dict as :meth:`Tree.from_dict` takes it, or one
+            path per class as :meth:`Tree.from_paths` does. Its classes, in their order, and their
+            names are those of the similarity.
         temperature: the larger, the more alike; close to 0 it is the identity.
         measure: "height", "path" or "wu-palmer".
 
     Example:
-        >>> taxonomy = Tree.from_paths(["bird/robin", "bird/crow", "fish/cod"])
+        >>> taxonomy = {"bird": ["robin", "crow"], "fish": ["cod"]}
         >>> tree(taxonomy).to_dense()
         tensor([[1.0000, 0.3679, 0.1353],
                 [0.3679, 1.0000, 0.1353],
@@ -75,11 +86,7 @@ def tree(tree: Tree, temperature: float = 1.0, *, measure: str = "height") -> Si
     Reference:
         Z. Wu and M. Palmer, Verb semantics and lexical selection, ACL 1994.
     """
-    if not isinstance(tree, Tree):
-        raise TypeError(
-            f"`tree` must be a simloss.Tree, but got {type(tree).__name__}; "
-            f"Tree.from_dict, from_parents, from_paths, from_csv and from_superclasses make one."
-        )
+    tree = _as_tree(tree)
     temperature = _checks.positive("temperature", temperature)
     measure = _checks.choice("measure", measure, MEASURES)
     position, between = depth_first_order(
@@ -92,3 +99,22 @@ def tree(tree: Tree, temperature: float = 1.0, *, measure: str = "height") -> Si
         "scale": torch.tensor(temperature, dtype=torch.float64),
     }
     return TreeSimilarity(tree.num_classes, tensors, names=tree.class_names, measure=measure)
+
+
+def _as_tree(tree: Any) -> Tree:
+    """A tree, or the one that a nested dict or paths describe."""
+    if isinstance(tree, Tree):
+        return tree
+    if isinstance(tree, Mapping):
+        if tree and all(isinstance(below, str) for below in tree.values()):
+            raise ValueError(
+                "`tree` must be a nested dict, group -> its classes, but got names to names, which "
+                "could be read either way; pass Tree.from_parents(...) of class -> group, or lists."
+            )
+        return Tree.from_dict(tree)
+    if isinstance(tree, (str, PathLike)) or not isinstance(tree, Iterable):
+        raise TypeError(
+            f"`tree` must be a simloss.Tree, a nested dict or a list of paths, but got "
+            f"{type(tree).__name__}; Tree.from_csv reads a file."
+        )
+    return Tree.from_paths(tree)

@@ -36,7 +36,7 @@ _MOST_BYTES = 2**24
 
 def search(plan: Plan, path: Path, tell: Callable[[str], None] = lambda line: None) -> Found:
     """Go through the trials that are not in the folder yet; `tell` gets a line for each."""
-    optuna = _checks.installed("optuna", "tune")
+    optuna = _checks.installed("optuna", "cli")
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     check(plan)
     path.mkdir(parents=True, exist_ok=True)

@@ -122,8 +122,8 @@ def _write_csv(frames: Iterator[Any], target: BinaryIO) -> None:
 
 
 def _write_parquet(frames: Iterator[Any], target: BinaryIO) -> None:
-    arrow = _checks.installed("pyarrow", "parquet")
-    parquet = _checks.installed("pyarrow.parquet", "parquet")
+    arrow = _checks.installed("pyarrow", "cli")
+    parquet = _checks.installed("pyarrow.parquet", "cli")
     writer = None
     try:
         for frame in frames:

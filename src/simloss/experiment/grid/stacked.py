@@ -12,6 +12,7 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.optim.adam import adam
 
 from ..plan.config import TrainingConfig
 from ..train.loop import EarlyStopping, Outcome, Part, outputs_not_finite
@@ -90,7 +91,7 @@ def train_together(
     kept_rules = rules[:1] if config.keep_best_of == "argmax" else rules
     running = list(range(len(members)))  # indices of members, in the order of the stack
     stack = Stack([member.net for member in members])
-    optimizer = _adam(stack, config)
+    optimizer = _StackAdam(stack, config.learning_rate)
     # Adam works entry by entry, so one for the losses' parameters is as good as one for all.
     own = loss.parameters()
     losses_optimizer = torch.optim.Adam(own, lr=config.learning_rate, fused=True) if own else None
@@ -107,7 +108,6 @@ def train_together(
             if losses_optimizer:
                 losses_optimizer.zero_grad(set_to_none=True)
             values, gradient = loss(outputs.detach(), truth)  # (B), (B, n, C)
-            optimizer.zero_grad(set_to_none=True)
             outputs.backward(gradient)
             optimizer.step()
             if losses_optimizer:
@@ -137,7 +137,7 @@ def train_together(
             break
         if len(left) < len(running):
             running = [running[position] for position in left]
-            optimizer = _keep(stack, optimizer, torch.tensor(left), config)
+            optimizer.keep(torch.tensor(left))
             loss = loss.keep(torch.tensor(left))
     for member in members:
         for rule in rules[len(kept_rules) :]:
@@ -154,24 +154,40 @@ def _stacked_parts(parts: list[Part]) -> tuple[Tensor, Tensor]:
     )
 
 
-def _adam(stack: Stack, config: TrainingConfig) -> torch.optim.Adam:
-    for value in stack.parameters.values():
-        value.requires_grad_()
-    return torch.optim.Adam(stack.parameters.values(), lr=config.learning_rate, fused=True)
+class _StackAdam:
+    """Adam for a stack from which nets can be dropped.
 
+    Equals torch.optim.Adam. The class itself loads torch's compiler, which takes two seconds in
+    every worker; the function behind it does not.
+    """
 
-def _keep(
-    stack: Stack, optimizer: torch.optim.Adam, left: Tensor, config: TrainingConfig
-) -> torch.optim.Adam:
-    """Drop the nets that are done from the stack and from Adam's memory."""
-    states = [optimizer.state[value] for value in stack.parameters.values()]
-    stack.parameters = {name: value.detach()[left] for name, value in stack.parameters.items()}
-    smaller = _adam(stack, config)
-    for value, state in zip(stack.parameters.values(), states, strict=True):
-        smaller.state[value] = {
-            name: entry[left] if entry.ndim else entry for name, entry in state.items()
+    def __init__(self, stack: Stack, learning_rate: float) -> None:
+        self.stack, self.learning_rate = stack, learning_rate
+        values = [value.requires_grad_() for value in stack.parameters.values()]
+        self.means, self.squares = ([torch.zeros_like(value) for value in values] for _ in range(2))
+        self.steps = [torch.zeros(()) for _ in values]
+
+    def step(self) -> None:
+        """Change the parameters by their gradients, and forget these."""
+        values = list(self.stack.parameters.values())
+        gradients = [value.grad for value in values if value.grad is not None]  # all of them
+        with torch.no_grad():
+            adam(
+                values, gradients, self.means, self.squares, [], self.steps, fused=True,
+                amsgrad=False, maximize=False, beta1=0.9, beta2=0.999, eps=1e-8,
+                lr=self.learning_rate, weight_decay=0.0,
+            )  # fmt: skip
+        for value in values:
+            value.grad = None
+
+    def keep(self, left: Tensor) -> None:
+        """Drop all other nets, from the stack too."""
+        parameters = self.stack.parameters
+        self.stack.parameters = {
+            name: value.detach()[left].requires_grad_() for name, value in parameters.items()
         }
-    return smaller
+        self.means = [each[left] for each in self.means]
+        self.squares = [each[left] for each in self.squares]
 
 
 def _note_failures(

@@ -5,6 +5,7 @@ import subprocess
 import sys
 import warnings
 from concurrent.futures import ThreadPoolExecutor
+from struct import Struct
 
 import pytest
 import torch
@@ -432,3 +433,10 @@ def test_exact_at_the_edge(logits, r, wanted):
     assert loss.item() == pytest.approx(wanted, rel=1e-6)
     proper = simloss.proper_sim_loss(z, torch.tensor([1]), order(5, r))
     assert proper.item() == pytest.approx(wanted + 1, rel=1e-6)
+
+
+def test_a_kernel_of_another_version_is_not_called(monkeypatch):
+    """What it would read as its arguments lies elsewhere."""
+    assert kernel._library() is not None
+    monkeypatch.setattr(kernel, "_CALL", Struct(kernel._CALL.format + "q"))
+    assert kernel._library() is None

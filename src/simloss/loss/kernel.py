@@ -40,7 +40,7 @@ def _library() -> Any:
         return None
     try:
         library = ctypes.CDLL(str(path))
-        function, width = library.simloss_loss, library.simloss_width()
+        function, width = library.simloss_loss, library.simloss_vectors(ctypes.c_int64(_CALL.size))
     except (OSError, AttributeError):  # built for another machine, or by another version
         return None
     function.argtypes = (ctypes.c_char_p, ctypes.c_int, ctypes.c_int)

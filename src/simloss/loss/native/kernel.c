@@ -108,8 +108,10 @@ static void run(void *state) {
     free(memory);
 }
 
-/* Bytes of this machine's vectors; 0 where it is too old for what was compiled. */
-int simloss_width(void) {
+/* Bytes of this machine's vectors; 0 where it is too old for what was compiled, or where the caller's
+ * `Call` is not of this version's size. */
+int simloss_vectors(int64_t size) {
+    if (size != sizeof(Call)) return 0;
 #if defined(__x86_64__)
     __builtin_cpu_init();
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&

@@ -1,6 +1,7 @@
 /* rows.h for vectors of WIDTH bytes: logits in double, then in float, S as it is stored. */
 #define REAL double
 #define WHOLE int64_t
+#define NATURAL uint64_t
 #define MANTISSA 52
 #define EXP_MAGIC 6755399441055744.0
 #define EXP_LOWEST -708.0
@@ -23,6 +24,7 @@
 #undef STORED
 #undef REAL
 #undef WHOLE
+#undef NATURAL
 #undef MANTISSA
 #undef EXP_MAGIC
 #undef EXP_LOWEST
@@ -37,14 +39,15 @@
 
 #define REAL float
 #define WHOLE int32_t
+#define NATURAL uint32_t
 #define MANTISSA 23
 #define EXP_MAGIC 12582912.0f
 #define EXP_LOWEST -87.0f
 #define LN2_HIGH 0.693359375f
 #define LN2_LOW -2.12194440e-4f
 #define EXP_FACTORS                                                                                \
-    1.9875691500E-4f, 1.3981999507E-3f, 8.3334519073E-3f, 4.1665795894E-2f, 1.6666665459E-1f,      \
-        5.0000001201E-1f, 1, 1
+    1.3814540579915047e-3f, 8.3687454462051392e-3f, 4.1668388992547989e-2f,                        \
+        1.6666521131992340e-1f, 4.9999994039535522e-1f, 1, 1
 #define LOG_TERMS 5
 #define LOW_HALVES PASTE(LOW, WIDTH, 4)
 #define HIGH_HALVES PASTE(HIGH, WIDTH, 4)
@@ -62,6 +65,7 @@
 #undef STORED
 #undef REAL
 #undef WHOLE
+#undef NATURAL
 #undef MANTISSA
 #undef EXP_MAGIC
 #undef EXP_LOWEST

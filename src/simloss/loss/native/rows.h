@@ -14,28 +14,28 @@
 typedef REAL NAME(V) __attribute__((vector_size(WIDTH)));
 typedef REAL NAME(U) __attribute__((vector_size(WIDTH), aligned(sizeof(REAL)), may_alias));
 typedef WHOLE NAME(I) __attribute__((vector_size(WIDTH)));
+typedef NATURAL NAME(N) __attribute__((vector_size(WIDTH)));
 #define V NAME(V)
 #define U NAME(U)
 #define I NAME(I)
+#define N NAME(N)
 #define LANE(array, c, l) (((REAL *)(array))[(c) * L + (l)])
 #define CHOOSE(mask, a, b) ((V)(((I)(a) & (mask)) | ((I)(b) & ~(mask))))
 #define INLINE static inline __attribute__((always_inline))
 
 INLINE V NAME(all)(REAL value) { return (V){0} + value; }
 
-/* e^x for x <= 0; 0 where that is not a normal number. */
+/* e^x for x <= 0; 0 where that is not a normal number. Below, what is computed is not used. */
 INLINE V NAME(exp)(V x) {
-    const V magic = NAME(all)(EXP_MAGIC);
-    I possible = x >= NAME(all)(EXP_LOWEST);
-    x = CHOOSE(possible, x, NAME(all)(0));
+    const V magic = NAME(all)(EXP_MAGIC); /* a sum with it ends in the nearest whole number */
     V shifted = x * NAME(all)((REAL)1.44269504088896340736) + magic;
     V n = shifted - magic;
     V rest = x - n * NAME(all)(LN2_HIGH) - n * NAME(all)(LN2_LOW);
     static const REAL factor[] = {EXP_FACTORS};
     V y = NAME(all)(factor[0]);
     for (size_t k = 1; k < sizeof factor / sizeof *factor; k++) y = y * rest + NAME(all)(factor[k]);
-    I bits = (I)y + (((I)shifted - (I)magic) << MANTISSA);
-    return (V)(bits & possible);
+    N bits = (N)y + ((N)shifted << MANTISSA);
+    return (V)((I)bits & (x >= NAME(all)(EXP_LOWEST)));
 }
 
 /* log x for normal x > 0: exponent and mantissa m in [sqrt .5, sqrt 2), 2 artanh((m - 1) / (m + 1)). */
@@ -235,11 +235,17 @@ INLINE int NAME(row)(const Work *work, const REAL *z, REAL *gradient, REAL *e, R
     int is_soft = call->loss == SOFT;
     V high = NAME(all)(-INFINITY), s = {0}, a = {0}, w = {0};
     I wrong = {0};
-    for (int64_t c = 0; c < C; c += L) {
-        V x = NAME(part)(z, c, C, -INFINITY);
+    int64_t last = C / L * L;
+    for (int64_t c = 0; c < last; c += L) {
+        V x = *(const U *)(z + c);
         wrong |= x != x;
         high = CHOOSE(x > high, x, high);
         *(U *)(e + c) = x;
+    }
+    if (last < C) {
+        V x = *(U *)(e + last) = NAME(part)(z, last, C, -INFINITY);
+        wrong |= x != x;
+        high = CHOOSE(x > high, x, high);
     }
     REAL top = high[0];
     for (int l = 0; l < L; l++) {
@@ -250,7 +256,25 @@ INLINE int NAME(row)(const Work *work, const REAL *z, REAL *gradient, REAL *e, R
     V m = NAME(all)(top);
     const REAL *power = call->structure < DENSE ? POWER_ROW(work, y) : NULL;
     const STORED *stored = call->structure == DENSE ? STORED_ROW(call, y) : NULL;
-#define PART_OF_S(c) (power ? NAME(part)(power, c, C, 0) : NAME(stored_part)(stored, c, C))
+/* For each L classes from c on, with their entries of S in `now`. The last few are looked at apart, so
+ * that the loop makes no call and constants stay in registers. */
+#define OVER_S(...)                                                                                \
+    int64_t c = 0;                                                                                 \
+    if (power) {                                                                                   \
+        for (; c < last; c += L) {                                                                 \
+            V now = *(const U *)(power + c);                                                       \
+            __VA_ARGS__                                                                            \
+        }                                                                                          \
+    } else {                                                                                       \
+        for (; c < last; c += L) {                                                                 \
+            V now = __builtin_convertvector(*(const NAME(T) *)(stored + c), V);                    \
+            __VA_ARGS__                                                                            \
+        }                                                                                          \
+    }                                                                                              \
+    if (c < C) {                                                                                   \
+        V now = power ? NAME(part)(power, c, C, 0) : NAME(stored_part)(stored, c, C);              \
+        __VA_ARGS__                                                                                \
+    }
     double mixture = 0, mass = 0;
     if (call->structure == SPARSE) {
         const STORED *value = call->values;
@@ -262,19 +286,12 @@ INLINE int NAME(row)(const Work *work, const REAL *z, REAL *gradient, REAL *e, R
             mixture += !is_soft ? v * e[c] : v > 0 ? v * (double)(z[c] - top) : 0;
         }
     } else if (is_soft) {
-        for (int64_t c = 0; c < C; c += L) {
-            V x = *(U *)(e + c) - m, now = PART_OF_S(c);
-            w += now;
-            a += CHOOSE(now > 0, now * x, now); /* 0 times -inf is 0 here */
-            s += *(U *)(e + c) = NAME(exp)(x);
-        }
+        OVER_S(V x = *(U *)(e + c) - m; w += now;
+               a += CHOOSE(now > 0, now * x, now); /* 0 times -inf is 0 here */
+               s += *(U *)(e + c) = NAME(exp)(x);)
         mixture = NAME(sum)(a), mass = NAME(sum)(w);
     } else {
-        for (int64_t c = 0; c < C; c += L) {
-            V now = NAME(exp)(*(U *)(e + c) - m);
-            s += *(U *)(e + c) = now;
-            a += now * PART_OF_S(c);
-        }
+        OVER_S(V x = NAME(exp)(*(U *)(e + c) - m); s += *(U *)(e + c) = x; a += x * now;)
         mixture = NAME(sum)(a);
     }
     double total = NAME(sum)(s), log_s = log(total), own = z[y] - top, share = call->share;
@@ -300,11 +317,9 @@ INLINE int NAME(row)(const Work *work, const REAL *z, REAL *gradient, REAL *e, R
                         (REAL)factor * (REAL)value[k] * (is_soft ? 1 : e[call->column[k]]);
         }
     } else if (gradient && is_soft) {
-        for (int64_t c = 0; c < C; c += L)
-            NAME(put)(gradient, c, C, *(U *)(e + c) * of_e - PART_OF_S(c) * of_s);
+        OVER_S(NAME(put)(gradient, c, C, *(U *)(e + c) * of_e - now * of_s);)
     } else if (gradient) {
-        for (int64_t c = 0; c < C; c += L)
-            NAME(put)(gradient, c, C, *(U *)(e + c) * (of_e - PART_OF_S(c) * of_s));
+        OVER_S(NAME(put)(gradient, c, C, *(U *)(e + c) * (of_e - now * of_s));)
     }
     if (gradient) gradient[y] -= (REAL)(scale * share);
     if (call->row_sums && !is_soft) *loss += log(call->row_sums[y]);
@@ -693,4 +708,5 @@ static void NAME(blocks)(Work *work, Room *room, int64_t from, int64_t to, doubl
 #undef V
 #undef U
 #undef I
-#undef PART_OF_S
+#undef N
+#undef OVER_S

@@ -77,9 +77,11 @@ def assert_twins(name, input, target, S, tolerance, **options):
     assert value.grad_fn.name() == "KernelLossBackward"
     twin = value_and_gradient(lambda *a, **k: plain(formula, *a, **k), input, target, S, **options)
     assert twin[0].grad_fn.name() != "KernelLossBackward"
+    # Roundings of p_i / a_i grow with 1 / S_ii, which is 1 but for confusions.
+    allowed = tolerance * max(1.0, 0.1 / float(S.to_dense().diagonal().min()))
     for ours, theirs in zip((value, gradient), twin, strict=True):
         assert (ours.shape, ours.dtype) == (theirs.shape, theirs.dtype)
-        assert torch.allclose(ours, theirs, rtol=tolerance, atol=tolerance, equal_nan=True)
+        assert torch.allclose(ours, theirs, rtol=allowed, atol=allowed, equal_nan=True)
 
 
 TOLERANCE = {

@@ -36,8 +36,9 @@ bench: .venv/test.stamp  ## time and memory against plain cross entropy
 torture: .venv/test.stamp  ## kills, full disks, damaged files, a long grid: under an hour on two cores
 	$(BIN)/python -m torture
 
-fuzz: .venv/test.stamp  ## only the damaged files: 100,000 for each text reader, 10,000 for each other
+fuzz: .venv/test.stamp  ## only the damaged files, then hostile values: at least 10,000 for each reader
 	$(BIN)/python -m torture fuzz
+	$(BIN)/python -m torture values
 
 sanitize: .venv/test.stamp  ## the kernel under the sanitizers; CALLS=20000 for more
 	$(BIN)/python -m torture.kernel $(or $(CALLS),2000)

@@ -11,11 +11,17 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .readers import Reader
 
 FIGURES = Path(__file__).with_name("last_run.json")
 TEXT_INPUTS = 100_000
 ARCHIVE_INPUTS = 10_000
+VALUES_INPUTS = 10_000
 
 
 def kills(folder: Path) -> dict[str, object]:
@@ -67,22 +73,6 @@ def long(folder: Path) -> dict[str, object]:
     return dict(long.long(folder))
 
 
-def fuzz_names(folder: Path) -> dict[str, object]:
-    return _fuzz(folder, ("similarity", "word vectors", "WordNet", "tree", "graph"))
-
-
-def fuzz_tables(folder: Path) -> dict[str, object]:
-    return _fuzz(folder, ("user's table",))
-
-
-def fuzz_images(folder: Path) -> dict[str, object]:
-    return _fuzz(folder, ("UTKFace", "AFAD", "CIFAR", "image "))
-
-
-def fuzz_runs(folder: Path) -> dict[str, object]:
-    return _fuzz(folder, ("configuration", "records", "a ", "model", "checkpoint"))
-
-
 def arguments(folder: Path) -> dict[str, object]:
     from .arguments import arguments
 
@@ -91,18 +81,55 @@ def arguments(folder: Path) -> dict[str, object]:
     return {"random command lines": count}
 
 
-def _fuzz(folder: Path, wanted: tuple[str, ...]) -> dict[str, object]:
-    from .fuzz import fuzz
+# Readers by how their names begin, so that two processes share the work.
+_GROUPS = {
+    "tables": ("user's table", "probabilities", "costs"),
+    "names": ("similarity", "word vectors", "WordNet", "tree", "graph"),
+    "runs": ("configuration", "records", "a ", "model", "checkpoint", "search"),
+    "images": ("UTKFace", "AFAD", "CIFAR", "image "),
+}
+
+
+def fuzz(group: str, folder: Path) -> dict[str, object]:
+    """Damaged bytes: many for what people write by hand, fewer for the rest."""
+    return _fuzzed(_readers(group, folder), folder, TEXT_INPUTS, hostile=False)
+
+
+def values(group: str, folder: Path) -> dict[str, object]:
+    """Well-formed files with hostile values, as many for every reader; and the walk."""
+    from .fuzz import walk
+
+    known = _readers(group, folder)
+    figures = _fuzzed(known, folder, VALUES_INPUTS, hostile=True)
+    fields, inputs = 0, 0
+    for number, reader in enumerate(known):
+        found = walk(reader, folder / f"walked{number}")
+        assert not found[2], "\n".join(found[2])
+        fields, inputs = fields + found[0], inputs + found[1]
+    return {**figures, "fields walked": fields, "inputs of the walk": inputs}
+
+
+def _readers(group: str, folder: Path) -> list["Reader"]:
     from .readers import readers
+
+    (folder / "readers").mkdir()
+    return [each for each in readers(folder / "readers") if each.name.startswith(_GROUPS[group])]
+
+
+def _fuzzed(
+    known: list["Reader"], folder: Path, text_inputs: int, *, hostile: bool
+) -> dict[str, object]:
+    from .fuzz import fuzz
 
     share = float(os.environ.get("TORTURE_SHARE", 1))
     tried: dict[str, object] = {}
     problems = []
-    for reader in readers(folder):
-        if not reader.name.startswith(wanted):
+    for reader in known:
+        if reader.only_values and not hostile:
             continue
-        inputs = int(share * (TEXT_INPUTS if reader.is_text else ARCHIVE_INPUTS))
-        refused, findings = fuzz(reader, folder / f"reader{len(tried)}", inputs)
+        inputs = int(share * (text_inputs if reader.is_text else ARCHIVE_INPUTS))
+        place = folder / f"reader{len(tried)}"
+        refused, findings = fuzz(reader, place, inputs, hostile=hostile)
         tried[reader.name] = {"inputs": inputs, "refused": refused, "findings": len(findings)}
         print(f"{reader.name}: {inputs} inputs, {refused} refused", flush=True)
         for number, (problem, content) in enumerate(findings.values()):
@@ -110,26 +137,29 @@ def _fuzz(folder: Path, wanted: tuple[str, ...]) -> dict[str, object]:
             kept.write_bytes(content)
             problems.append(f"{reader.name}, input kept in {kept}:\n{problem}")
     assert not problems, "\n".join(problems)
-    return {"inputs fuzzed": tried}
+    return {"hostile values" if hostile else "inputs fuzzed": tried}
 
 
-_FUZZ = (fuzz_tables, fuzz_names, fuzz_runs, fuzz_images, arguments)
 PARTS: dict[str, Callable[[Path], dict[str, object]]] = {
-    part.__name__.replace("_", "-"): part
-    for part in (*_FUZZ, kills, dask, stops, commands, long, disk)
+    **{
+        f"{part.__name__}-{name}": partial(part, name)
+        for part in (fuzz, values)
+        for name in _GROUPS
+    },
+    **{part.__name__: part for part in (arguments, kills, dask, stops, commands, long, disk)},
 }
 
 
 def main() -> int:
     """All parts, those named, or, inside, a single one."""
     asked = sys.argv[1:] or list(PARTS)
-    if asked == ["fuzz"]:
-        asked = [part.__name__.replace("_", "-") for part in _FUZZ]
+    if asked in (["fuzz"], ["values"]):
+        asked = [name for name in PARTS if name.startswith(asked[0])]
     unknown = [name for name in asked if name not in (*PARTS, "--one")]
     if asked[0] == "--one":
         return _one(asked[1], Path(asked[2]))
     if unknown:
-        print(f"Parts are {', '.join(PARTS)}, fuzz; not {unknown[0]}.", file=sys.stderr)
+        print(f"Parts are {', '.join(PARTS)}, fuzz, values; not {unknown[0]}.", file=sys.stderr)
         return 2
     started = time.monotonic()
     failed = _two_at_a_time(asked)

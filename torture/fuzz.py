@@ -59,7 +59,8 @@ def fuzz(
         warnings.simplefilter("ignore")
         for _ in range(inputs):
             path = write(reader, folder, chance)
-            content = (folder / reader.file).read_bytes()
+            kept = folder / reader.file
+            content = kept.read_bytes() if kept.exists() else b""
             problem = tried(reader, path)
             if problem is None:
                 continue

@@ -32,6 +32,7 @@ NAMES = (
     *("WordNet, data.noun", "WordNet, index.noun"),
     *("tree, CSV of paths", "tree, CSV of parents", "graph, CSV"),
     *("user's table, CSV", "user's table, csv.gz", "user's table, parquet"),
+    *("probabilities, CSV", "probabilities, npz", "probabilities, parquet", "costs, CSV"),
     *("UTKFace, tar.gz", "UTKFace, zip", "AFAD, tar.xz", "image folder, zip"),
     *("CIFAR-100, binary", "CIFAR-100, python"),
     *("configuration, YAML", "records, JSONL", "a report's tables", "a report's page"),
@@ -40,6 +41,7 @@ NAMES = (
 )
 
 _NAMES = ("rose", "truck", "apple")
+_CELLS = values.lines_of_cells()
 
 
 @dataclass(frozen=True)
@@ -94,7 +96,7 @@ def readers(folder: Path) -> list[Reader]:
     """All of them; `folder` is for what they need beside the file they read."""
     return [
         *(*_similarities(), *_words(), *_wordnet(), *_trees()),
-        *(*_data(), *_experiments(folder)),
+        *(*_data(), *_probabilities(folder), *_experiments(folder)),
     ]
 
 
@@ -272,6 +274,79 @@ def _data() -> list[Reader]:
             )
         ),
     ]
+
+
+def _probabilities(folder: Path) -> list[Reader]:
+    """What `simloss decide` reads: probabilities with their truth, and costs of mistakes."""
+    frame = _probability_table()
+    text = frame.to_csv(index=False).encode()
+    arrays = {n: frame[n].to_numpy(str) for n in ("truth", "kind")}
+    arrays |= {"probabilities": frame[[*_SIZES]].to_numpy(), "classes": np.array(_SIZES)}
+    packed = io.BytesIO()
+    np.savez(packed, **arrays)
+    known = folder / "probabilities.csv"
+    known.write_bytes(text)
+    costs = b"cost,S,M,L\nS,0,1,2\nM,1,0,1\nL,5,1,0\n"
+    parquet = _one(frame.to_parquet(index=False))
+    return [
+        Reader("probabilities, CSV", True, "p.csv", _one(text), _decided, values=_CELLS),
+        Reader(
+            "probabilities, npz",
+            False,
+            "p.npz",
+            (_unzipped(packed.getvalue()),),
+            _decided,
+            zipped,
+            values=values.npz_parts(""),
+        ),
+        Reader(
+            "probabilities, parquet",
+            False,
+            "p.parquet",
+            parquet,
+            _decided,
+            values=values.parquet(),
+        ),
+        Reader(
+            "costs, CSV",
+            True,
+            "costs.csv",
+            _one(costs),
+            lambda path: _decided(known, cost=str(path)),
+            values=_CELLS,
+        ),
+    ]
+
+
+_SIZES = ("S", "M", "L")
+
+
+def _probability_table() -> Any:
+    import pandas
+
+    random = np.random.default_rng(0)
+    p = random.dirichlet([1.0] * 3, 24).round(4)
+    frame = pandas.DataFrame(p, columns=list(_SIZES))
+    frame["kind"] = "thing"
+    frame["truth"] = [_SIZES[place] for place in p.argmax(1)]
+    return frame
+
+
+def _decided(path: Path, cost: str | None = None) -> Any:
+    """As `simloss decide PROBABILITIES --truth truth --class-order S,M,L`, page and all."""
+    from simloss.data.probability_file import ProbabilityFile
+    from simloss.report.decided.answers import answer
+    from simloss.report.decided.judged import judged
+    from simloss.report.decided.mistakes import Mistakes, Told
+    from simloss.report.decided.page import page
+    from simloss.report.decided.verdict import verdict
+
+    told = Told.of(cost, None, None)
+    file = ProbabilityFile.open(path, classes=told.names, order=_SIZES, others=["truth"])
+    mistakes = Mistakes.of(told, file.order, by_value=False)
+    found = judged(file, mistakes, truth="truth")
+    answer(file, mistakes, temperature=1.0, abstain=0.3, out=None)
+    return page(found, verdict(found), path, "simloss decide")
 
 
 def _experiments(folder: Path) -> list[Reader]:

@@ -114,10 +114,12 @@ def choice(name: str, value: str, allowed: Sequence[str]) -> str:
     return value
 
 
-def in_existing_folder(name: str, path: Path) -> None:
-    """Where a file is to be written."""
+def in_existing_folder(name: str, path: Path, *sources: str | Path) -> None:
+    """Where a file is to be written, and not over one that it is made from."""
     if not path.parent.is_dir():
         raise ValueError(f"`{name}` must lie in an existing folder, but '{path.parent}' is none.")
+    if path.resolve() in [Path(source).resolve() for source in sources]:
+        raise ValueError(f"`{name}` must be another file than '{path}', which is read.")
 
 
 def in_class_order(name: str, values: Any) -> None:

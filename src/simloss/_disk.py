@@ -109,14 +109,19 @@ def arrays_of(path: Path, *, follow_links: bool = False) -> dict[str, np.ndarray
     with regular_file(path, follow_links=follow_links) as file:
         try:
             with zipfile.ZipFile(file) as archive:
-                grown = sum(member.file_size for member in archive.infolist())
-            if grown > _MOST_BYTES + _MOST_GROWTH * file.seek(0, os.SEEK_END):
-                raise ValueError(f"it would grow to {grown:,} bytes")
+                refuse_growth(archive, file)
             file.seek(0)
             with np.load(file, allow_pickle=False) as arrays:
                 return dict(arrays)
         except Exception as error:  # a damaged zip or header raises almost anything
             raise ValueError(" ".join(str(error).split()) or type(error).__name__) from None
+
+
+def refuse_growth(archive: zipfile.ZipFile, file: BinaryIO) -> None:
+    """Raises ValueError where the members of a zip claim far more bytes than the file has."""
+    grown = sum(member.file_size for member in archive.infolist())
+    if grown > _MOST_BYTES + _MOST_GROWTH * file.seek(0, os.SEEK_END):
+        raise ValueError(f"it would grow to {grown:,} bytes")
 
 
 def tensors_of(path: Path) -> "tuple[dict[str, Tensor], dict[str, str]]":

@@ -151,6 +151,17 @@ def test_truths_known_to_a_superclass_only(folder, capsys):
     assert "30 rows are known to an inner node only" in capsys.readouterr().out
 
 
+def test_truths_known_to_superclasses_alone_are_too_few(folder, capsys):
+    """A temperature cannot be fitted on them."""
+    frame, _ = table(90, names=["robin", "crow", "cod"])
+    frame.assign(truth="bird").to_csv("animals.csv", index=False)
+    (folder / "tree.csv").write_text("bird,robin\nbird,crow\nfish,cod\n")
+    with pytest.raises(SystemExit):
+        main(["decide", "animals.csv", "--truth", "truth", "--tree", "tree.csv"])
+    said = capsys.readouterr().err
+    assert "must name the class of at least 20 rows to judge by, but names that of 0." in said
+
+
 def test_an_order_of_words_has_to_be_told(folder, capsys):
     frame, truth = table(60, names=["fair", "ideal", "good", "premium"])
     frame.assign(cut=truth).to_csv("d.csv", index=False)
@@ -188,7 +199,27 @@ BAD = {
         ["--truth", "z"],
         "`truth` must be a column of 'bad.csv', but it has no 'z'",
     ),
-    "too few": ("a,b,y\n0.5,0.5,a\n", ["--truth", "y"], "at least 20 rows to judge by, but got 1"),
+    "too few": ("a,b,y\n0.5,0.5,a\n", ["--truth", "y"], "at least 20 rows to judge by"),
+    "over itself": (
+        "a,b\n1,0\n",
+        ["--out", "bad.csv"],
+        "`--out` must be another file than 'bad.csv'",
+    ),
+    "page over itself": (
+        "a,b,y\n1,0,a\n",
+        ["--truth", "y", "--page", "./bad.csv"],
+        "`--page` must be another file than 'bad.csv', which is read",
+    ),
+    "page's ending": (
+        "a,b,y\n1,0,a\n",
+        ["--truth", "y", "--page", "p.csv"],
+        "`--page` must end in .html, but got 'p.csv'",
+    ),
+    "a column of the truth": (
+        "1,2,3,4,y\n1,0,0,0,3\n",
+        [],
+        "row 1 sums to 4 over 1, 2, 3, …, y (5 columns)",
+    ),
     "empty": ("a,b\n", [], "must hold rows below its heading"),
     "cost": ("a,b\n0.5,0.5\n", ["--cost", "cheap"], "`--cost` must be one of zero-one"),
     "no tree": ("a,b\n0.5,0.5\n", ["--cost", "tree"], "`--cost tree` must have a tree"),

@@ -116,13 +116,38 @@ def test_a_missing_class_is_told(tmp_path):
         ProbabilityFile.open(path, others=["label"])
 
 
+def test_an_npz_file_whose_texts_are_long_is_read_in_more_parts(tmp_path, monkeypatch):
+    monkeypatch.setattr(probability_file, "_PART_BYTES", 2 * 4 * 50)
+    np.savez(tmp_path / "p.npz", probabilities=P, truth=np.array(["x" * 50] * 4))
+    parts = list(ProbabilityFile.open(tmp_path / "p.npz", others=["truth"]).parts())
+    assert [part.first for part in parts] == [1, 3]
+
+
+def test_an_npz_file_that_grows_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr("simloss._disk._MOST_BYTES", 1000)
+    np.savez_compressed(tmp_path / "p.npz", probabilities=np.zeros((100_000, 3)))
+    with pytest.raises(DataError, match=r"must be an npz file, but: it would grow to 2,400,"):
+        ProbabilityFile.open(tmp_path / "p.npz")
+
+
 def test_npz_files_that_hold_something_else(tmp_path):
     path = tmp_path / "p.npz"
     np.savez(path, q=P)
     with pytest.raises(DataError, match=r"an array 'probabilities' .* but holds q \(4, 3\)"):
         ProbabilityFile.open(path)
     np.savez(path, probabilities=P, classes=np.array(["a", "b"]))
-    with pytest.raises(DataError, match=r"each of its 3 columns in 'classes', but has 2"):
+    with pytest.raises(
+        DataError, match=r"each of its 3 columns in 'classes', but that has shape \(2,\)"
+    ):
+        ProbabilityFile.open(path)
+    np.savez(path, probabilities=P, classes=np.array("a"))
+    with pytest.raises(DataError, match=r"each of its 3 columns in 'classes', but that has shape"):
+        ProbabilityFile.open(path)
+    np.savez(path, probabilities=P.astype(str))
+    with pytest.raises(DataError, match=r"must hold numbers in 'probabilities', but holds str"):
+        ProbabilityFile.open(path)
+    np.savez(path, probabilities=P, classes=np.full(9, 2**31, np.uint32).view("<U3"))
+    with pytest.raises(DataError, match=r"npz file, but: a text holds what is no character\.$"):
         ProbabilityFile.open(path)
     np.savez(path, probabilities=P)
     assert ProbabilityFile.open(path).order.names == ("0", "1", "2")

@@ -72,11 +72,13 @@ def decide(
 
     _check_options(truth, superclass, temperature, page)
     if out is not None:
-        _checks.in_existing_folder("--out", out)
+        _checks.in_existing_folder("--out", out, probabilities)
         if out.suffix.lower() not in (".csv", ".parquet"):
             raise ValueError(f"`--out` must end in .csv or .parquet, but got '{out}'.")
     if page is not None:
-        _checks.in_existing_folder("--page", page)
+        _checks.in_existing_folder("--page", page, probabilities)
+        if page.suffix.lower() != ".html":
+            raise ValueError(f"`--page` must end in .html, but got '{page}'.")
     if abstain is not None:
         _checks.threshold("--abstain", abstain)
     told = Told.of(cost, similarity, tree)

@@ -61,7 +61,7 @@ def predict(
     if out is not None and out.suffix.lower() not in (".csv", ".parquet"):
         raise ValueError(f"`--out` must end in .csv or .parquet, but got '{out}'.")
     if out is not None:
-        _checks.in_existing_folder("--out", out)
+        _checks.in_existing_folder("--out", out, data)
     if abstain is not None:
         _checks.threshold("abstain", abstain)
     saved = SavedModel.load(model, net=net)

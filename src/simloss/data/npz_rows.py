@@ -1,5 +1,6 @@
 """Arrays in an npz file: their names and shapes, and rows of one without holding all of it."""
 
+import sys
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._disk import refuse_growth, regular_file
 from .errors import DataError
 
 Array = np.ndarray[Any, Any]
@@ -42,25 +44,35 @@ def npz_rows(path: Path, name: str, rows: int) -> Iterator[Array]:
         shape, dtype, by_column = _shape(path, name, file)
         width = int(np.prod(shape[1:], dtype=np.int64))
         if by_column:  # as tables of pandas are
-            whole = np.frombuffer(file.read(), dtype).reshape(shape[::-1]).T
+            whole = _numbers_or_texts(file.read(), dtype).reshape(shape[::-1]).T
             yield from (whole[first : first + rows] for first in range(0, shape[0], rows))
             return
         for first in range(0, shape[0], rows):
             count = min(rows, shape[0] - first)
             content = file.read(count * width * dtype.itemsize)
-            yield np.frombuffer(content, dtype).reshape(count, *shape[1:])
+            yield _numbers_or_texts(content, dtype).reshape(count, *shape[1:])
+
+
+def _numbers_or_texts(content: bytes, dtype: "np.dtype[Any]") -> Array:
+    if dtype.kind == "U":  # numpy takes any four bytes for a character; Python ends at the text
+        characters = np.frombuffer(content, np.dtype(np.uint32).newbyteorder(dtype.byteorder))
+        if (characters > sys.maxunicode).any():
+            raise ValueError("a text holds what is no character")
+    return np.frombuffer(content, dtype)
 
 
 @contextmanager
 def _archive(path: Path) -> Iterator[zipfile.ZipFile]:
-    try:
-        with zipfile.ZipFile(path) as archive:
-            yield archive
-    except (zipfile.BadZipFile, EOFError, KeyError, NotImplementedError, ValueError) as error:
-        if isinstance(error, DataError):
+    with regular_file(path, follow_links=True) as file:
+        try:
+            with zipfile.ZipFile(file) as archive:
+                refuse_growth(archive, file)
+                yield archive
+        except DataError:
             raise
-        reason = " ".join(str(error).split()) or type(error).__name__
-        raise DataError(f"'{path}' must be an npz file, but: {reason}.") from None
+        except Exception as error:  # a damaged zip or header raises almost anything
+            reason = " ".join(str(error).split()).rstrip(".") or type(error).__name__
+            raise DataError(f"'{path}' must be an npz file, but: {reason}.") from None
 
 
 def _shape(path: Path, name: str, file: Any) -> Shape:

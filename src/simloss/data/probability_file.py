@@ -17,8 +17,9 @@ from .table_file import ENDINGS, column, is_table, table_parts
 
 Array = np.ndarray[Any, Any]
 
-# Numbers that are read together, and rows that are looked at to tell what the columns are.
+# Numbers and bytes read together, and rows that are looked at to tell what the columns are.
 _PART_ENTRIES = 1 << 20
+_PART_BYTES = 1 << 26
 _LOOKED_AT = 1000
 
 _NPZ = ".npz"
@@ -105,6 +106,9 @@ class ProbabilityFile:
     def _npz_parts(self, count: int) -> Iterator[tuple[Array, dict[str, Any]]]:
         pandas = _checks.installed("pandas", "cli")
         names = _npz_names(self.path)
+        shapes = npz_shapes(self.path)
+        widest = max(shapes[name].dtype.itemsize for name in (_ARRAY, *self.others))
+        count = max(1, min(count, _PART_BYTES // max(1, widest)))  # texts may be of any length
         place = [names.index(name) for name in self.order.names]
         beside = [npz_rows(self.path, name, count) for name in self.others]
         for p, *cells in zip(npz_rows(self.path, _ARRAY, count), *beside, strict=True):
@@ -154,6 +158,9 @@ def _npz_classes(path: Path, others: Sequence[str]) -> list[str]:
         raise DataError(
             f"'{path}' must hold an array 'probabilities' of shape (N, C), but holds {came}."
         )
+    if shapes[_ARRAY].dtype.kind not in "biuf":
+        kind = shapes[_ARRAY].dtype.name
+        raise DataError(f"'{path}' must hold numbers in 'probabilities', but holds {kind}.")
     rows = shapes[_ARRAY].shape[0]
     for name in others:
         if name not in shapes or shapes[name].shape != (rows,):
@@ -171,11 +178,12 @@ def _npz_names(path: Path) -> list[str]:
     count = shapes[_ARRAY].shape[1]
     if _CLASSES not in shapes:
         return [str(i) for i in range(count)]
-    names = [str(name) for some in npz_rows(path, _CLASSES, count) for name in some.tolist()]
-    if len(names) != count:
+    if shapes[_CLASSES].shape != (count,):
         raise DataError(
-            f"'{path}' must name each of its {count} columns in 'classes', but has {len(names)}."
+            f"'{path}' must name each of its {count} columns in 'classes', but that has shape "
+            f"{shapes[_CLASSES].shape}."
         )
+    names = [str(name) for some in npz_rows(path, _CLASSES, count) for name in some.tolist()]
     _checks.distinct("classes", names)
     return names
 

@@ -47,5 +47,6 @@ def _remedy(p: Array, sums: Array) -> str:
 
 
 def _listed(names: Sequence[str]) -> str:
-    some = ", ".join(names[:_SHOWN])
-    return some if len(names) <= _SHOWN else f"{some}, … ({len(names):,} columns)"
+    if len(names) <= _SHOWN:
+        return ", ".join(names)
+    return f"{', '.join(names[: _SHOWN - 1])}, …, {names[-1]} ({len(names):,} columns)"

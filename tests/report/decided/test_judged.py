@@ -171,7 +171,7 @@ def test_rows_without_a_truth_are_left_out(tmp_path):
     assert len(found.truth) == 75
     assert found.left_out == 25
     assert "25 rows without a known class are left out." in verdict(found).notes
-    with pytest.raises(ValueError, match="at least 20 rows to judge by, but got 5"):
+    with pytest.raises(ValueError, match="at least 20 rows to judge by, but names that of 5"):
         judge(written(tmp_path, p, [c if n < 5 else None for n, c in enumerate(cells)]))
 
 

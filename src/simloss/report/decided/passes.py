@@ -63,10 +63,11 @@ def first_pass(file: ProbabilityFile, truths: Truths) -> tuple[list[Any], Sample
         rows = part.first + np.arange(len(own))
         sample.add(rows[known], part.probabilities[known], own[known])
         labels.append(own)
-    usable = sum(int((own >= 0).sum()) for own in labels)
-    if usable < _FEWEST:
+    classes = sum(int(((own >= 0) & (own < count)).sum()) for own in labels)
+    if classes < _FEWEST:  # a temperature is fitted on those, and judged by them
         raise ValueError(
-            f"`--truth` must be known for at least {_FEWEST} rows to judge by, but got {usable}."
+            f"`--truth` must name the class of at least {_FEWEST} rows to judge by, "
+            f"but names that of {classes}."
         )
     return labels, sample
 

@@ -90,6 +90,10 @@ def tried(reader: Reader, path: Path) -> str | None:
     except BaseException as error:
         if isinstance(error, KeyboardInterrupt):
             raise
+        if (
+            isinstance(error, OSError) and error.filename and error.strerror
+        ):  # of a path: a sentence
+            return "\n".join(left)
         return traceback.format_exc()
 
 

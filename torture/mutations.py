@@ -191,7 +191,7 @@ def _other_array(now: Any, chance: random.Random) -> Any:
     try:
         with np.errstate(all="ignore"):
             return chance.choice(changes)()
-    except (IndexError, TypeError, ValueError):  # an array of no dimension, or of texts
+    except (IndexError, TypeError, ValueError, OverflowError):  # of no dimension, texts, no sign
         return np.zeros(2)
 
 

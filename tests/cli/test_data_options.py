@@ -178,6 +178,28 @@ class TestCompare:
         assert "rare, fewer than 3 examples: very high (1)" in output
         assert "no example in the validation part of some split: very high" in output
 
+    def test_what_makes_a_test_look_too_good_or_tell_nothing_is_said(self, capsys, tmp_path):
+        lines = [
+            f"{n % 50 / 7:.3f},{'abc'[n % 50 % 3]},{('low', 'mid', 'high')[n % 50 % 3]}"
+            for n in range(100)
+        ]
+        (tmp_path / "t.csv").write_text("x,code,grade\n" + "\n".join(lines))
+        main(["compare", "t.csv", "--target", "grade", *FEW])
+        output = capsys.readouterr().out
+        assert "column 'code' tells the class by itself; if it is known only after" in output
+        assert "leave it out: --drop code" in output
+        assert "column 'x'" not in output
+        assert " of 20 examples to test with are in the training part, too" in output
+        main(["train", "t.csv", "--target", "grade", "--epochs", "1", "--drop", "code"])
+        output = capsys.readouterr().out
+        assert "tells the class" not in output
+        assert " of 20 examples to test with are in the training part, too" in output
+
+    def test_a_table_of_five_rows_is_said_to_tell_nothing(self, capsys, tmp_path):
+        (tmp_path / "t.csv").write_text("x,y\n1,a\n2,b\n3,a\n4,b\n5,a\n")
+        main(["compare", "t.csv", "--target", "y", "--similarity", "order", *FEW])
+        assert "only 1 to test with, of 5: so few can tell nothing" in capsys.readouterr().out
+
 
 class TestPredict:
     @pytest.fixture

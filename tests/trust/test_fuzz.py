@@ -95,6 +95,12 @@ FOUND = {
         b"name: x\ndata: {source: table, options: {a: 2024-01-01}}\n", b"x: " + b"1" * 5000,
         b"treatments: [{loss: 1}]\n", b"training: {device: null}\n", b"split: {shares: null}\n",
         b"treatments: [{loss: simloss, similarity: order, value: x}]\n",
+        b"name: x\ndata: {source: table, path: \"two\\nlines\", options: {target: size}}\n"
+        b"treatments: [{loss: cross-entropy}]\n",
+        b"name: x\ndata: {source: table, path: " + b"x" * 5000 + b", options: {target: size}}\n"
+        b"treatments: [{loss: cross-entropy}]\n",
+        b"name: x\ndata: {source: diamonds}\nsplit: {shares: [0.6, 0.2, .nan]}\n"
+        b"treatments: [{loss: cross-entropy}]\n",
     ],
     "a report's tables": [
         b'{"cell": "a", "status": "done", "together": 1, "treatment": {}}\n',

@@ -10,6 +10,7 @@ import sys
 from typing import TYPE_CHECKING, NoReturn
 
 from .memory import keep_memory
+from .streams import spoken, terminal
 
 if TYPE_CHECKING:
     from cyclopts import App
@@ -32,6 +33,7 @@ _VERBS = {
 def app() -> "App":
     """The command-line application."""
     from cyclopts import App
+    from rich.console import Console
 
     from .. import __version__
 
@@ -41,6 +43,7 @@ def app() -> "App":
         version=__version__,
         help_format="plaintext",
         suppress_keyboard_interrupt=False,  # which would end without a word
+        console=Console(file=terminal(sys.stdout)),
     )
     for verb, about in _VERBS.items():
         made.command(f"simloss.cli.{verb}:{verb}", name=verb, help=about)
@@ -53,10 +56,14 @@ def main(arguments: list[str] | None = None) -> None:
     With the environment variable SIMLOSS_TRACEBACK set, the traceback is shown instead.
     """
     keep_memory()
-    try:
-        _run(arguments)
-    except KeyboardInterrupt:
-        _fail("stopped.", 130)
+    with spoken() as (out, _):
+        try:
+            _run(arguments)
+        except KeyboardInterrupt:
+            _fail("stopped.", 130)
+        out.flush()
+        if out.error is not None:  # what was written to files is there
+            _fail(f"standard output ends early: {_sentence(out.error)}")
 
 
 def _run(arguments: list[str] | None) -> None:
@@ -66,8 +73,6 @@ def _run(arguments: list[str] | None) -> None:
         _fail("the command line needs its extra packages: pip install 'simloss[cli]'.")
     try:
         app()(arguments, exit_on_error=False, print_error=False, result_action="return_value")
-    except BrokenPipeError:  # the reader, `head` say, has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except (CycloptsError, ValueError, TypeError, OSError, ModuleNotFoundError) as error:
         if os.environ.get("SIMLOSS_TRACEBACK"):
             raise

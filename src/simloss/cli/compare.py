@@ -100,7 +100,7 @@ def _theirs(
     """The comparison on a user's own data, said aloud."""
     from ..experiment.plan.locate import their_comparison
     from ..experiment.plan.presets import COMPARE_LOSSES
-    from .data_options import decided, described, missing_from_parts
+    from .data_options import decided, described, split_described
 
     data, dataset, made = decided(theirs, named, decision)
     config = their_comparison(
@@ -116,7 +116,7 @@ def _theirs(
     )
     for line in described(data, dataset, made):
         print(line)
-    for line in missing_from_parts(dataset, config.split, config.seeds):
+    for line in split_described(dataset, config.split, config.seeds):
         print(line)
     rules = ", ".join(config.rules)
     count = len(config.treatments) * len(config.seeds)

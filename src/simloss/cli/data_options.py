@@ -1,5 +1,6 @@
 """What `compare` and `train` are told about a table or an image folder of the user's own."""
 
+import shlex
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from ..experiment.plan.propose import Proposal
 
 SHIPPED = ("diamonds", "abalone")
+_FEWEST = 20  # examples to test with
 
 
 @Parameter(name="*")
@@ -143,6 +145,11 @@ def described(data: "DataConfig", dataset: "Dataset", made: "Proposal") -> Itera
             f"  {entry['count']:,} cells of {name!r} are no number and count as missing, "
             f"such as {entry['example']!r}"
         )
+    for name in notes.get("tells_class", ()):
+        yield (
+            f"  column {name!r} tells the class by itself; if it is known only after the class, "
+            f"leave it out: --drop {shlex.quote(name)}"
+        )
     if count := notes.get("rows_without_class"):
         yield f"  {count:,} rows without a class are left out"
     if count := notes.get("rows_without_image"):
@@ -162,15 +169,17 @@ def described(data: "DataConfig", dataset: "Dataset", made: "Proposal") -> Itera
     yield f"Similarity: {name}, because {made.reason}{chosen}"
 
 
-def missing_from_parts(dataset: "Dataset", split: object, seeds: tuple[int, ...]) -> Iterator[str]:
-    """The classes that some part of some split has no example of."""
+def split_described(dataset: "Dataset", split: object, seeds: tuple[int, ...]) -> Iterator[str]:
+    """What makes a split tell little or too much: few examples, a class that lacks, rows twice."""
+    from ..data.leaks import seen_in_training
     from ..experiment.plan.config import SplitConfig
     from ..experiment.train.splits import indices_of
 
     assert isinstance(split, SplitConfig)
     lacking: dict[str, dict[str, None]] = {}
-    for seed in seeds:
-        for part, indices in indices_of(dataset, split, seed).items():
+    splits = [indices_of(dataset, split, seed) for seed in seeds]
+    for parts in splits:
+        for part, indices in parts.items():
             present = set(dataset.labels[indices].tolist())
             for label, name in enumerate(dataset.class_names):
                 if label not in present:
@@ -178,6 +187,14 @@ def missing_from_parts(dataset: "Dataset", split: object, seeds: tuple[int, ...]
     for part, names in lacking.items():
         some = ", ".join(list(names)[:10]) + (", …" if len(names) > 10 else "")
         yield f"  no example in the {part} part of some split: {some}"
+    tested = len(splits[0]["test"])
+    if tested < _FEWEST:
+        yield f"  only {tested} to test with, of {len(dataset)}: so few can tell nothing apart"
+    if seen := seen_in_training(dataset, splits[0]):
+        yield (
+            f"  {seen:,} of {tested:,} examples to test with are in the training part, too, "
+            f"and can be known by heart"
+        )
 
 
 def _inputs(dataset: "Dataset") -> str:

@@ -49,8 +49,8 @@ def report(
     from ..report.write import write
 
     run = Run.read(folder)
-    print(run.verdict)
-    print(f"\nReport: {write(run, folder if out is None else out)}", flush=True)
+    written = write(run, folder if out is None else out)
+    print(f"{run.verdict}\n\nReport: {written}", flush=True)
 
 
 def _of_model(
@@ -76,9 +76,8 @@ def _of_model(
         print(f"Note: {note}.", file=sys.stderr)
     with results_folder(saved, model.stem, examples) as folder:
         run = Run.read(folder)
-        print(run.verdict)
         written = write(run, model.with_name(f"{model.stem}-report") if out is None else out)
-    print(f"\nReport: {written}", flush=True)
+        print(f"{run.verdict}\n\nReport: {written}", flush=True)
 
 
 def _refresh(page: Path, out: Path | None) -> None:

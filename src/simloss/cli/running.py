@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import sys
 from pathlib import Path
 
 from .. import _checks
@@ -15,6 +16,7 @@ from ..experiment.train.loop import device_of
 from ..experiment.train.measure import Judge
 from ..experiment.train.splits import indices_of
 from .stopping import stopped_politely
+from .streams import terminal
 
 
 def folder_for(config: Config, out: Path | None) -> RunFolder:
@@ -52,7 +54,7 @@ def run_and_report(
             resume=resume or out is None,
             workers=workers or os.cpu_count() or 1,
             cluster=cluster,
-            progress=progress_for(),
+            progress=progress_for(terminal(sys.stderr)),
         )
     _conclude(config, folder)
 
@@ -78,8 +80,8 @@ def _conclude(config: Config, folder: RunFolder) -> None:
     from ..report.write import write
 
     found = Run.read(folder.path, config)
-    print(f"\n{found.config.name}\n{found.verdict}")
-    print(f"\nReport: {write(found, folder.path)}", flush=True)
+    report = write(found, folder.path)  # before anything is said: it is what the run was for
+    print(f"\n{found.config.name}\n{found.verdict}\n\nReport: {report}", flush=True)
 
 
 def _recorded(config: Config, folder: RunFolder) -> str:

@@ -120,7 +120,7 @@ def _theirs(
     from .. import metrics
     from ..experiment.plan.locate import one_of, their_comparison
     from ..experiment.plan.propose import knows_better_mistakes
-    from .data_options import decided, described
+    from .data_options import decided, described, split_described
 
     data, dataset, made = decided(theirs, source, decision)
     config = their_comparison(
@@ -133,6 +133,8 @@ def _theirs(
         device=device,
     )
     for line in described(data, dataset, made):
+        print(line)
+    for line in split_described(dataset, config.split, (seed,)):
         print(line)
     # By a metric that knows no better mistakes, right answers are not traded for near ones.
     is_plain = not knows_better_mistakes(metrics.find(made.metrics[0]))

@@ -153,7 +153,7 @@ def _theirs(
     """The comparison on a user's own data, said aloud."""
     from ..experiment.plan.locate import their_comparison
     from ..experiment.plan.presets import COMPARE_LOSSES
-    from .data_options import decided, described
+    from .data_options import decided, described, split_described
 
     where, dataset, made = decided(theirs, source, decision)
     config = their_comparison(
@@ -168,6 +168,8 @@ def _theirs(
         augment=theirs.augment,
     )
     for line in described(where, dataset, made):
+        print(line, flush=True)
+    for line in split_described(dataset, config.split, config.seeds):
         print(line, flush=True)
     return config
 

@@ -1,4 +1,4 @@
-"""Images that occur more than once, pixel for pixel."""
+"""Images and rows that occur more than once, pixel for pixel, cell for cell."""
 
 import hashlib
 from typing import Any

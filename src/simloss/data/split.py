@@ -103,7 +103,8 @@ def _check(dataset: Dataset, shares: Sequence[float], keep_groups_together: bool
     if keep_groups_together and dataset.groups is None:
         raise DataError(f"`keep_groups_together` needs groups, and {dataset.name} has none.")
     values = [_checks.real("shares", share) for share in shares]
-    if len(values) != len(PARTS) or min(values) <= 0 or abs(sum(values) - 1) > _checks.ROUNDING:
+    is_whole = abs(sum(values) - 1) <= _checks.ROUNDING  # which NaN is not
+    if len(values) != len(PARTS) or not is_whole or min(values) <= 0:
         raise ValueError(
             f"`shares` must be three numbers above 0 that sum to 1 "
             f"(train, validation, test), but got {tuple(shares)}."

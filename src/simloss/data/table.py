@@ -14,6 +14,7 @@ from .columns import Column, columns_of, not_understood
 from .content import check_content
 from .dataset import Dataset, tree_of_superclasses
 from .errors import DataError
+from .leaks import telling_columns
 from .node_labels import with_node_labels
 from .table_file import column, read_table
 from .target import Target
@@ -35,7 +36,9 @@ def table(
 
     All other columns are features: numbers, words, dates, yes and no, with gaps. Columns that are
     empty, never vary, or look like an identifier are not used; `notes["unused"]` says which, and
-    `notes["not_numbers"]` which cells among numbers are none and count as missing.
+    `notes["not_numbers"]` which cells among numbers are none and count as missing, and
+    `notes["tells_class"]` which columns tell the class by themselves, as one would that is only
+    known after it.
     `inputs` holds the cells as numbers, and `columns` what they mean; an
     :class:`simloss.data.Encoder` fitted on the training part makes inputs of a net of them.
 
@@ -85,7 +88,11 @@ def table(
     if not columns:
         raise DataError(f"'{found}' must have a column to predict from, but no other is usable.")
     inputs = table_numbers(frame, columns)
-    about = {"unused": unused, "not_numbers": _not_numbers(frame, columns, inputs)}
+    about = {
+        "unused": unused,
+        "not_numbers": _not_numbers(frame, columns, inputs),
+        "tells_class": telling_columns(columns, inputs, labels),
+    }
     return Dataset(
         name=found.name.split(".")[0],
         inputs=inputs,

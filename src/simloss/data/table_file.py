@@ -79,7 +79,7 @@ def table_parts(path: Path, rows: int, text_columns: tuple[str, ...] = ()) -> It
 
 def _require_table(path: Path) -> None:
     if not path.exists():
-        raise MissingDataError(f"Nothing was found at '{path}'.")
+        raise MissingDataError(f"Nothing was found at {str(path)!r}.")
     if not is_table(path):
         raise DataError(f"'{path}' must end in {', '.join(ENDINGS)} to be read as a table.")
 

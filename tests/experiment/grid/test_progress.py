@@ -25,7 +25,7 @@ def test_plain_lines(tmp_path, capsys):
 
 
 def test_live_display(tmp_path):
-    progress = LiveProgress()
+    progress = LiveProgress(io.StringIO())
     console = Console(file=io.StringIO(), width=100)
     with progress.run("ages", 4, 0, tmp_path / "beats"):
         beat = {"label": "SimLoss, seed 1", "epoch": 7, "validation": {"argmax": 7.0123}}

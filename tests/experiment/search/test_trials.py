@@ -264,7 +264,7 @@ class TestInterruption:
     def test_another_search_is_refused(self, fake, tmp_path):
         fake(bowl)
         search(plan(PRESET, SPACE, trials=2), tmp_path)
-        with pytest.raises(RunFolderError, match="its 'rule' was median and is now mean"):
+        with pytest.raises(RunFolderError, match="its 'rule' was 'median' and is now 'mean'"):
             search(plan(PRESET, SPACE, rule="mean", trials=2), tmp_path)
         assert json.loads((tmp_path / "search.json").read_text())["rule"] == "median"
 

@@ -102,14 +102,17 @@ class PlainProgress(Progress):
 
 
 class LiveProgress(Progress):
-    """A bar, the time left, and what each worker is doing."""
+    """A bar, the time left, and what each worker is doing, on the terminal `stream`."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
 
     @contextmanager
     def showing(self) -> Iterator[None]:
         from rich.console import Console
         from rich.live import Live
 
-        with Live(self, console=Console(stderr=True), refresh_per_second=4, transient=True):
+        with Live(self, console=Console(file=self._stream), refresh_per_second=4, transient=True):
             yield
 
     def __rich__(self) -> Any:
@@ -131,4 +134,4 @@ class LiveProgress(Progress):
 def progress_for(stream: Any = None) -> Progress:
     """The live display where somebody looks, plain lines where nobody does."""
     stream = sys.stderr if stream is None else stream
-    return LiveProgress() if stream.isatty() else PlainProgress()
+    return LiveProgress(stream) if stream.isatty() else PlainProgress()

@@ -278,6 +278,7 @@ def _check_same(plan: Plan, path: Path) -> None:
             if theirs.get(name) != value:
                 raise RunFolderError(
                     f"'{path.parent}' must hold the same search to go on with it, but its {name!r} "
-                    f"was {theirs.get(name)} and is now {value}; name another folder with --out."
+                    f"was {theirs.get(name)!r:.80} and is now {value!r:.80}; "
+                    f"name another folder with --out."
                 )
     write_whole(path, json.dumps(ours, indent=1).encode())

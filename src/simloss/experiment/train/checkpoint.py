@@ -123,10 +123,15 @@ def _restore(each: Any, state: Any) -> None:
         each.load_state_dict(state)
 
 
+_OF_ADAM = {"step", "exp_avg", "exp_avg_sq"}  # by parameter
+
+
 def _restore_optimizer(optimizer: torch.optim.Optimizer, state: Any) -> None:
     """What it remembers of each parameter, in its shape; its settings are the configuration's."""
     parameters = [p for group in optimizer.param_groups for p in group["params"]]
     for at, remembered in state["state"].items():
+        if set(remembered) != _OF_ADAM:
+            raise ValueError("another optimizer's")
         for tensor in remembered.values():
             if tensor.shape not in (torch.Size(), parameters[at].shape):
                 raise ValueError("another net's")

@@ -645,6 +645,17 @@ def class_indices(name: str, value: Any, num_classes: int | None = None) -> Tens
     return value
 
 
+_MOST_RUNS = 100_000
+
+
+def run_count(name: str, value: int) -> int:
+    """A number of runs, of which each takes a while."""
+    value = class_count(name, value)
+    if value > _MOST_RUNS:
+        raise ValueError(f"`{name}` must be at most {_MOST_RUNS:,}, but got {value:,}.")
+    return value
+
+
 def class_counts_agree(name: str, count: int, other: str, wanted: int) -> None:
     """Two arguments speak of the same classes."""
     if count != wanted:

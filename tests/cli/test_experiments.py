@@ -51,6 +51,15 @@ FEW = ["--r", "0.5", "--seeds", "2", "--epochs", "1", "--workers", "1"]
 
 
 class TestCompare:
+    @pytest.mark.parametrize(
+        ("command", "option"),
+        [("compare", "seeds"), ("compare", "workers"), ("tune", "seeds"), ("tune", "trials")],
+    )
+    def test_more_runs_than_anybody_can_wait_for(self, capsys, command, option):
+        """They were listed, and filled the memory."""
+        said = fails(capsys, command, "abalone", f"--{option}", "1000000000")
+        assert f"`{option}` must be at most 100,000, but got 1,000,000,000." in said
+
     def test_prints_the_verdict_and_writes_the_report(self, capsys):
         main(["compare", "abalone", *FEW])
         output = capsys.readouterr().out

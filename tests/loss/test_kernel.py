@@ -425,6 +425,19 @@ def test_turned_off_by_the_environment():
     assert result.stdout.strip() == "False", result.stderr
 
 
+@pytest.mark.parametrize("reduction", ["mean", "sum", "none"])
+def test_infinite_weights_and_targets_are_those_of_cross_entropy(loss_function, reduction):
+    z, identity = torch.randn(3, 4, generator=torch.Generator().manual_seed(0)), torch.eye(4)
+    weight = torch.tensor([1.0, torch.inf, 0.0, 1.0])
+    y = torch.tensor([0, 1, 2])
+    p = torch.tensor([[0.5, 0.5, 0, 0], [torch.inf, 0, 0, 0], [0, torch.inf, torch.inf, 0]])
+    for target, w in ((y, weight), (p, None), (p[:1], weight)):
+        some = z[: len(target)]
+        wanted = torch.nn.functional.cross_entropy(some, target, w, reduction=reduction)
+        found = loss_function(some, target, identity, weight=w, reduction=reduction)
+        torch.testing.assert_close(found, wanted, equal_nan=True)
+
+
 @pytest.mark.parametrize(
     ("logits", "r", "wanted"),
     [([1e30, 0, -1e30, 1, 2], 1e-300, 690.7755), ([1e16, 0, 0, 0, 0], 1e-300, 690.7755)],

@@ -42,7 +42,7 @@ def run_and_report(
 ) -> None:
     """Run what is missing, then print the verdict and write the report."""
     if workers is not None:
-        _checks.class_count("workers", workers)
+        _checks.run_count("workers", workers)
     folder = folder_for(config, out)
     prepared(config)
     if cluster is None:  # whose workers may have what is not here

@@ -99,7 +99,7 @@ def tune(
         budget=budget,
     )
     check(made)
-    _checks.class_count("seeds", seeds)
+    _checks.run_count("seeds", seeds)
     folder = out or _folder(made)
     if out is not None and (out / SETTINGS).exists() and not resume:
         raise ValueError(

@@ -164,7 +164,7 @@ def loss_and_gradient(
     if wants_gradient:
         gradient = z if over else torch.empty_like(z)
         gradient, _, _, out = _as_three(gradient)
-    soft = target.is_floating_point()
+    soft, given = target.is_floating_point(), target
     of_target: tuple[int, ...] = (0, 0, 0)
     if soft:
         target, _, _, of_target = _as_three(target.to(dtype))
@@ -210,6 +210,9 @@ def loss_and_gradient(
         raise MemoryError("the loss could not get the memory for a few rows of logits.")
     if failed:
         _checks.target_range(target, similarity.num_classes, options.ignore_index)
+    if soft and not over and bool(result.isnan().any()):  # infinite targets: infinity less itself
+        with torch.no_grad():
+            return formula_loss(formula, input, given, similarity, options), gradient
     if not is_reduced:
         result = result.view(input.shape[:1] + input.shape[2:] if input.ndim > 1 else ())
     return result if dtype == answer else result.to(answer), gradient

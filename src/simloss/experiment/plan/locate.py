@@ -133,7 +133,7 @@ def their_comparison(
         data=data,
         model=model,
         treatments=tuple(chosen),
-        seeds=tuple(range(_checks.class_count("seeds", seeds))),
+        seeds=tuple(range(_checks.run_count("seeds", seeds))),
         metrics=proposal.metrics,
         rules=proposal.rules,
         split=_split(dataset),

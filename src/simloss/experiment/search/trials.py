@@ -45,7 +45,7 @@ class Plan:
 
     def __post_init__(self) -> None:
         _checks.not_empty("seeds", self.seeds)
-        if _checks.class_count("trials", self.trials) < 2:
+        if _checks.run_count("trials", self.trials) < 2:
             raise ValueError("`trials` must be at least 2: cross entropy and something else.")
         if self.budget is not None:
             _checks.class_count("budget", self.budget)
@@ -107,13 +107,13 @@ def plan(
         split=replace(preset.split, keep_test=preset.split.new_for_each_seed),
         training=replace(preset.training, stop_on=known.name, keep_best_of="each rule"),
     )
-    count = _checks.class_count("search_seeds", seeds)
+    count = _checks.run_count("search_seeds", seeds)
     return Plan(config, space, known.name, rule, tuple(range(1, count + 1)), **options)
 
 
 def final_config(plan: Plan, found: Found, seeds: int) -> Config:
     """Cross entropy against what was found, with fresh seeds, judged on the untouched test part."""
-    fresh = range(FRESH, FRESH + _checks.class_count("seeds", seeds))
+    fresh = range(FRESH, FRESH + _checks.run_count("seeds", seeds))
     arms = (Treatment(BASELINE), found.candidate)
     return replace(plan.config, treatments=arms, seeds=tuple(fresh))
 

@@ -92,7 +92,7 @@ def spoken() -> Iterator[tuple[Stream, Stream]]:
     """Standard output and standard error as such streams."""
     before = sys.stdout, sys.stderr
     out, err = Stream(sys.stdout), Stream(sys.stderr)
-    sys.stdout, sys.stderr = out, err  # type: ignore[assignment]
+    sys.stdout, sys.stderr = out, err
     try:
         yield out, err
     finally:

@@ -57,7 +57,7 @@ def test_the_loss_of_a_node_by_the_definition(similarity):
     logits = torch.randn(NODES, 6, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
     logits.requires_grad_()
     nodes = torch.arange(NODES)
-    loss = logits.logsumexp(-1) - (logits + made.log_rows(nodes, logits.dtype)).logsumexp(-1)
+    loss = simloss.sim_loss(logits, nodes, made, reduction="none")
     for node in range(NODES):
         p = softmax(logits[node].tolist())
         s = made.rows([node], torch.float64)[0].tolist()
@@ -86,7 +86,7 @@ def test_normalized_rows_sum_to_one(similarity):
     assert made.kind == "probability"
 
 
-def test_the_losses_take_its_classes_and_refuse_its_nodes_in_a_sentence():
+def test_modules_take_nodes_and_what_knows_of_none_refuses_them_in_a_sentence():
     S = order(6, r=0.6)
     logits, y = (
         torch.randn(4, 6, generator=torch.Generator().manual_seed(0)),
@@ -95,8 +95,39 @@ def test_the_losses_take_its_classes_and_refuse_its_nodes_in_a_sentence():
     for loss in (simloss.SimLoss, simloss.ProperSimLoss, simloss.SoftTargetLoss):
         with_rows = loss(with_nodes(S, TREE))
         torch.testing.assert_close(with_rows(logits, y), loss(S)(logits, y))
-        with pytest.raises(ValueError, match=r"`target` must be in \[0, 6\)"):
-            with_rows(logits, torch.tensor([0, 5, 2, 7]))
+        with pytest.raises(ValueError, match=rf"`target` must be in \[0, {NODES}\)"):
+            with_rows(logits, torch.tensor([0, 5, 2, NODES]))
+    nodes = torch.tensor([0, -100, 2, 7])
+    with pytest.raises(ValueError, match=r"`target` must be in \[0, 6\)"):
+        simloss.proper_sim_loss(logits, nodes, with_nodes(S, TREE))
+    for option in ({"weight": torch.ones(6)}, {"cross_entropy_share": 0.1}):
+        with pytest.raises(ValueError, match="must not be given with a similarity that has rows"):
+            simloss.sim_loss(logits, nodes, with_nodes(S, TREE), **option)
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 0.2])
+@pytest.mark.parametrize("loss", [simloss.sim_loss, simloss.soft_target_loss])
+def test_node_targets_keep_the_contract(loss, smoothing):
+    """Ignored, averaged and smoothed as classes are; gradients by differences."""
+    made = with_nodes(LOPSIDED.double(), TREE)
+    logits = torch.randn(4, 6, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    nodes = torch.tensor([0, -100, 8, TREE.root])
+    t = made.rows(nodes[[0, 2, 3]])
+    z = logits[[0, 2, 3]]
+    if loss is simloss.sim_loss:
+        each = z.logsumexp(-1) - (z + t.log()).logsumexp(-1)
+    else:
+        each = torch.nn.functional.cross_entropy(z, t / t.sum(-1, keepdim=True), reduction="none")
+    whole = torch.stack(
+        [loss(z, torch.full((3,), c), made.to_dense(), reduction="none") for c in range(6)]
+    )
+    wanted = (1 - smoothing) * each + smoothing * whole.mean(0)
+    found = loss(logits, nodes, made, label_smoothing=smoothing)
+    torch.testing.assert_close(found, wanted.mean())
+    logits.requires_grad_()
+    assert torch.autograd.gradcheck(
+        lambda x: loss(x, nodes, made, label_smoothing=smoothing), logits
+    )
 
 
 @pytest.mark.parametrize("ending", [".npz", ".safetensors"])

@@ -57,6 +57,13 @@ class Options(NamedTuple):
             _checks.share("cross_entropy_share", self.cross_entropy_share)
         if target.is_floating_point():
             _checks.no_ignored_class(self.ignore_index)
+        if similarity.num_rows > num_classes and (
+            self.weight is not None or self.cross_entropy_share
+        ):
+            raise ValueError(
+                "`weight` and `cross_entropy_share` must not be given with a similarity that has "
+                "rows for inner nodes, of which they do not know."
+            )
         options = self
         if self.smoothness != 0.0:
             options = self._replace(smoothness=smooth_graph(self.smoothness, similarity))

@@ -70,7 +70,7 @@ def _of_indices(
     examples: Tensor | None,
 ) -> tuple[Tensor, Tensor]:
     """The loss of each row, 0 where it is ignored, and what their sum is divided by."""
-    _checks.target_range(target, similarity.num_classes, options.ignore_index)
+    _checks.target_range(target, similarity.num_rows, options.ignore_index)
     y = target.reshape(-1).long()  # (M)
     counts = y != options.ignore_index
     y = torch.where(counts, y, 0)
@@ -80,7 +80,10 @@ def _of_indices(
     smoothing = options.label_smoothing
     if smoothing:
         each = _of_each_class(formula, z, similarity, options)  # (M, C)
-        losses = each.gather(-1, y.unsqueeze(-1)).squeeze(-1) * weights
+        if similarity.num_rows == similarity.num_classes:
+            losses = each.gather(-1, y.unsqueeze(-1)).squeeze(-1) * weights
+        else:  # the target may be a node above the classes
+            losses = _of_target(formula, z, y, similarity, options) * weights
         smooth = (each if weight is None else each * weight).mean(-1)
         smooth = smooth if examples is None else smooth * examples
         losses = (1 - smoothing) * losses + smoothing * smooth

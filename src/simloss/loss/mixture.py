@@ -26,6 +26,8 @@ def log_mixture(z: Tensor, y: Tensor, similarity: Similarity) -> Tensor:
 
     Equals ``(S[y] * z.exp()).sum(-1).log()`` where that neither under- nor overflows.
     """
+    if similarity.num_rows > similarity.num_classes:  # y may be a node above the classes
+        return (z + similarity.log_rows(y, z.dtype)).logsumexp(-1)
     own = z.gather(-1, y.unsqueeze(-1)).squeeze(-1)  # (M)
     if _is_learned(similarity):
         return _learned_log_mixture(z, own, similarity.rows(y, z.dtype))

@@ -321,7 +321,7 @@ def _is_better_stored(similarity: Similarity) -> bool:
     """Whether its rows would be computed anew in every step although there is room for all."""
     return (
         not isinstance(similarity, (OrderSimilarity, DenseSimilarity, SparseSimilarity))
-        and similarity.num_classes <= _STORED_UP_TO
+        and similarity.num_rows == similarity.num_classes <= _STORED_UP_TO  # else it is stored
         and not any(value.requires_grad for value in similarity.tensors.values())
     )
 

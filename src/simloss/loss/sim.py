@@ -51,7 +51,8 @@ def sim_loss(
     Args:
         input: logits, (C), (N, C) or (N, C, d1, ..., dK); float16 to float64.
         target: class indices, (), (N) or (N, d1, ..., dK); or class probabilities of the shape of
-            `input`, which give :math:`\sum_y t_y\, \ell(z, y)`.
+            `input`, which give :math:`\sum_y t_y\, \ell(z, y)`. With the similarity that
+            :func:`simloss.similarity.with_nodes` makes, also nodes above the classes.
         similarity: a :class:`simloss.Similarity`, or a (C, C) tensor, array or nested list with
             values in [0, 1] and diagonal 1, row = true class. A tensor that requires gradients
             gets them.

@@ -60,8 +60,9 @@ def with_nodes(similarity: Any, tree: Tree) -> Similarity:
     the most similar of them has. With the identity, "some bird" has the loss
     :math:`-\log \sum_{c \text{ below } v} p_c`, that of the probability of a bird.
 
-    Nodes are numbered as in the tree: the classes first. `rows` may be asked for any of them; the
-    columns are the classes, as ever.
+    Nodes are numbered as in the tree: the classes first. :func:`simloss.sim_loss` and
+    :func:`simloss.soft_target_loss` take any of them as a target, and `rows` may be asked for any;
+    the columns are the classes, as ever.
 
     Args:
         similarity: of the classes, a :class:`simloss.Similarity` or a (C, C) array.
@@ -74,10 +75,10 @@ def with_nodes(similarity: Any, tree: Tree) -> Similarity:
         >>> S.rows([0, 3])  # a robin; some bird
         tensor([[1.0000, 0.3679, 0.1353],
                 [1.0000, 1.0000, 0.1353]])
-        >>> import torch
+        >>> import simloss, torch
         >>> logits = torch.tensor([[0.0, 1.0, 0.0], [0.0, 1.0, 0.0]])
         >>> truth = torch.tensor([1, 3])  # a crow; some bird
-        >>> logits.logsumexp(-1) - (logits + S.log_rows(truth, logits.dtype)).logsumexp(-1)
+        >>> simloss.sim_loss(logits, truth, S, reduction="none")
         tensor([0.3816, 0.2024])
     """
     whole = as_similarity(similarity)

@@ -167,6 +167,18 @@ def test_a_damaged_checkpoint_is_as_good_as_none(tmp_path):
         assert checkpoint.Checkpoint(path).load() is None
 
 
+def test_a_state_that_lacks_what_the_optimizer_remembers_is_as_good_as_none(tmp_path):
+    net = nn.Linear(2, 2)
+    optimizer = torch.optim.Adam(net.parameters())
+    net(torch.ones(1, 2)).sum().backward()
+    optimizer.step()
+    whole = optimizer.state_dict()
+    checkpoint._restore(torch.optim.Adam(net.parameters()), whole)
+    del whole["state"][1]["exp_avg_sq"]
+    with pytest.raises(ValueError, match="another optimizer's"):
+        checkpoint._restore(torch.optim.Adam(net.parameters()), whole)
+
+
 def test_images_train_with_augmentation_and_bfloat16():
     generator = torch.Generator().manual_seed(0)
     images = torch.randint(256, (24, 3, 32, 32), dtype=torch.uint8, generator=generator)

@@ -218,3 +218,11 @@ def test_a_test_value_that_was_not_a_number_leaves_a_gap(tmp_path):
     data = json.loads(Parts(page(Run.read(tmp_path))).data)
     marks = [each for each in data["plots"]["summary"]["0"]["data"] if each["mode"] == "markers"]
     assert [None in each["x"] for each in marks] == [False, True]
+
+
+def test_options_and_units_stay_on_one_line_and_names_are_text():
+    from simloss.report.page.shell import _tidy
+
+    assert str(_tidy("5 % <b>: --abstain 0.5")) == (
+        '5\u00a0% &lt;b&gt;: <span class="option">--abstain</span> 0.5'
+    )

@@ -2,12 +2,15 @@
 
 import html
 import json
+import re
 from importlib.resources import files
 from typing import Any
 
 from ... import __version__, _checks
 from ..figures.style import axis, layout
 from ..judge.wording import cut
+
+_OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
 
 
 def rendered(
@@ -40,8 +43,11 @@ def rendered(
 
 
 def _tidy(text: str) -> str:
-    """No line break inside "r = 0.8" and "5 %"."""
-    return text.replace(" = ", "\u00a0=\u00a0").replace(" %", "\u00a0%")
+    """No line break inside "r = 0.8", "5 %" and "--abstain"; marked as HTML."""
+    markup = _checks.installed("markupsafe", "cli")
+    joined = text.replace(" = ", "\u00a0=\u00a0").replace(" %", "\u00a0%")
+    escaped = str(markup.escape(joined))
+    return markup.Markup(_OPTION.sub(r'<span class="option">\g<0></span>', escaped))
 
 
 def _template(name: str) -> str:

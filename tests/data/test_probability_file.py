@@ -197,3 +197,9 @@ class TestTruth:
     def test_what_is_no_class_is_told_with_its_row(self, cells, names, message):
         with pytest.raises(DataError, match=message):
             truth_indices(pd.Series(cells), names, {}, 7, "'truth'")
+
+
+def test_a_list_in_the_column_of_the_truth_is_no_class():
+    cells = pd.Series(["a", ["b"], "a"], dtype=object)
+    with pytest.raises(DataError, match="`truth` must hold a class in each cell, but some hold a"):
+        truth_indices(cells, ("a", "b"), {}, 1, "`truth`")

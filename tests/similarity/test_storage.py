@@ -189,3 +189,21 @@ def test_other_endings_and_missing_files(tmp_path):
 def test_npz_is_a_plain_zip_of_arrays(tmp_path):
     order(3, 0.5).save(tmp_path / "s.npz")
     assert zipfile.ZipFile(tmp_path / "s.npz").namelist() == ["r.npy", "about.npy"]
+
+
+@pytest.mark.parametrize(
+    ("made", "name", "wrong"),
+    [
+        (geo([(0, 1), (2, 3)], 100), "scale", np.ones(2)),
+        (values([0, 3, 4], 2), "scale", np.ones((1, 3))),
+        (embedding(torch.eye(3)), "vectors", np.ones(3, np.float32)),
+        (values([0, 3, 4], 2), "position", np.array([0, np.nan, 4])),
+    ],
+)
+def test_arrays_of_another_shape_or_without_numbers_are_refused(tmp_path, made, name, wrong):
+    made.save(tmp_path / "s.npz")
+    with np.load(tmp_path / "s.npz") as file:
+        arrays = dict(file)
+    np.savez(tmp_path / "s.npz", **(arrays | {name: wrong}))
+    with pytest.raises(ValueError, match="must be a similarity saved by simloss, but is not"):
+        load(tmp_path / "s.npz")

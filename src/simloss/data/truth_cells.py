@@ -28,7 +28,10 @@ def truth_indices(
     """
     import pandas
 
-    codes, values = pandas.factorize(cells)  # -1 where nothing stands
+    try:
+        codes, values = pandas.factorize(cells)  # -1 where nothing stands
+    except TypeError:  # lists and mappings, which parquet knows
+        raise DataError(f"{where} must hold a class in each cell, but some hold a list.") from None
     texts = as_text(pandas.Series(values, dtype=object))
     place = dict(above) | {name: at for at, name in enumerate(names)}
     # "3", "3.0" and 3 are one class; where two are one number, only the spelling tells.

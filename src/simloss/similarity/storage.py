@@ -117,16 +117,27 @@ def _rebuilt(path: Path, about: str, tensors: dict[str, Tensor]) -> Similarity:
     similarity.kept = None if known["kept"] is None else tuple(known["kept"])
     similarity.notes = tuple(known["notes"])
     _checks.class_names(names, similarity.num_classes)
-    row = similarity.rows([0])
-    if row.shape != (1, similarity.num_classes) or not bool(((row >= 0) & (row <= 1)).all()):
-        raise ValueError(f"{path} must hold rows of numbers in [0, 1], one a class.")
+    rows = _ends(path, similarity)
+    if rows.shape != (2, similarity.num_classes) or not bool(((rows >= 0) & (rows <= 1)).all()):
+        raise ValueError(f"{path} must hold rows of numbers in [0, 1], one per class.")
     if isinstance(similarity, NodeSimilarity):
         values = similarity.tensors["rows"]
         if len(values) < similarity.num_classes or not bool(((values >= 0) & (values <= 1)).all()):
-            raise ValueError(f"{path} must hold rows of numbers in [0, 1], at least one a class.")
+            raise ValueError(f"{path} must hold rows of numbers in [0, 1], at least one per class.")
     if isinstance(similarity, DenseSimilarity):
         _checks.similarity_values(similarity.tensors["matrix"], similarity.kind)
     return similarity
+
+
+def _ends(path: Path, similarity: Similarity) -> Tensor:
+    """The first and the last row, (2, C), of one that can also be shown and holds no NaN."""
+    try:
+        str(similarity)
+        if not any(t.isnan().any() for t in similarity.tensors.values() if t.is_floating_point()):
+            return similarity.rows([0, similarity.num_classes - 1])
+    except Exception:  # tensors of any shape and kind may stand there
+        pass
+    raise ValueError(_not_ours(path))
 
 
 def _write_npz(similarity: Similarity, path: Path) -> None:

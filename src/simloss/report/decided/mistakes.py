@@ -15,6 +15,8 @@ from ...metrics.ordinal import distances
 from ...similarity import Similarity, Tree
 from ...similarity.spreadsheet import read_table
 
+_LARGEST_COST = 1e100  # of which squares and sums are still numbers
+
 WORDS = ("zero-one", "absolute", "squared", "tree")
 
 _RULES = {rule.cost: rule.answer for rule in RULES.values() if rule.cost is not None}
@@ -65,6 +67,8 @@ class Told:
         _, names, costs = read_table(cost)
         _checks.square("--cost", costs)
         _checks.finite("--cost", costs)
+        if float(costs.abs().max()) > _LARGEST_COST:
+            raise ValueError(f"`--cost` must hold numbers up to {_LARGEST_COST:g} in size.")
         _checks.not_a_similarity("--cost", costs)
         return cls("matrix", costs, names)
 

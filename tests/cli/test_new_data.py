@@ -1,5 +1,6 @@
 """New examples that are not written quite as the training data was."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -127,3 +128,72 @@ def test_columns_that_lack_are_named(capsys):
     sentence = fails(capsys, "predict", "model.safetensors", "new.csv")
     assert "'new.csv' must have the columns the model was trained on, but it has no" in sentence
     assert "'size', 'age'" in sentence
+
+
+class TestWhatARowSays:
+    @pytest.fixture
+    def trained(self):
+        frame = table(lambda x: np.where(x > 0, "2", "1")).assign(
+            number=[f"A{i:03}" for i in range(120)],
+            day=[f"2024-03-{i % 28 + 1:02}" for i in range(120)],
+            town=["Bonn", "Bern", "Bari"] * 40,
+        )
+        frame.to_csv("old.csv", index=False)
+        main(["train", "old.csv", "--target", "y", "--epochs", "1", "--loss", "cross-entropy"])
+        return frame
+
+    def answers(self, frame):
+        frame.to_csv("new.csv", index=False)
+        main(["predict", "model.safetensors", "new.csv", "--out", "a.csv"])
+        return pd.read_csv("a.csv", keep_default_na=False)
+
+    def test_values_far_outside_the_training_data_are_told(self, trained, capsys):
+        new = trained.head(5).copy()
+        new.loc[0, "x"] = 200.0
+        new.loc[1, "day"] = "3000-01-01"
+        new.loc[2, "town"] = "Ulm"
+        low, high = trained["x"].min(), trained["x"].max()
+        new.loc[3, "x"] = high + 0.01 * (high - low)  # hardly beyond
+        found = self.answers(new)
+        assert found["outside"][0].startswith("x 200.0 (trained on ")
+        assert found["outside"][1] == "day 3000-01-01 (trained on 2024-03-01 to 2024-03-28)"
+        assert found["outside"][2] == "town Ulm (never seen)"
+        assert found["outside"].tolist()[3:] == ["", ""]
+        said = capsys.readouterr().err
+        assert "Note: 3 of 5 rows lie outside the training data; see 'outside'." in said
+
+    def test_identifiers_are_carried_through(self, trained):
+        found = self.answers(trained.tail(7))
+        assert found["number"].tolist() == trained["number"].tail(7).tolist()
+        assert found.columns[:3].tolist() == ["row", "number", "answer"]
+        assert not {"y", "town"} & set(found)
+
+    def test_an_identifier_called_like_an_answer(self, trained):
+        found = self.answers(trained.tail(7).rename(columns={"number": "answer"}))
+        assert found["answer (data)"].tolist() == trained["number"].tail(7).tolist()
+
+    def test_a_model_of_before_knows_no_ranges(self, trained):
+        saved = SavedModel.load(Path("model.safetensors"))
+        saved.encoder = replace(saved.encoder, ranges=())
+        saved.save(Path("model.safetensors"))
+        assert "outside" not in self.answers(trained.tail(7))
+
+
+class TestBins:
+    def test_a_bin_is_answered_in_the_unit_of_the_target(self, capsys):
+        frame = table(lambda x: np.exp(np.arange(len(x)) / 20))
+        frame.to_csv("old.csv", index=False)
+        main(["train", "old.csv", "--target", "y", "--bins", "3", "--epochs", "1"])
+        said = capsys.readouterr().out
+        values = np.sort(frame["y"].to_numpy()).reshape(3, 40)
+        medians = np.median(values, axis=1)
+        listed = ", ".join(f"{each:.6g}" for each in medians)
+        assert f"each bin stands for the median of its rows: {listed}" in said
+        main(["predict", "model.safetensors", "old.csv", "--out", "a.csv"])
+        found = pd.read_csv("a.csv")
+        names = SavedModel.load(Path("model.safetensors")).class_names
+        wanted = [medians[names.index(answer)] for answer in found["answer"]]
+        assert found["value"].tolist() == pytest.approx(wanted)
+        # Distances, too, are between these numbers.
+        judge = SavedModel.load(Path("model.safetensors")).judge()
+        assert judge.positions.tolist() == pytest.approx(medians.tolist())

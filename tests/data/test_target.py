@@ -28,6 +28,9 @@ def test_no_bin_is_empty(values, bins):
     assert len(edges) == len(names) + 1
     assert found.labels.bincount(minlength=len(names)).min() > 0
     assert found.notes.get("bins", len(names)) == bins
+    for label, median in enumerate(found.notes["positions"]):
+        mine = [v for v, y in zip(values, found.labels.tolist(), strict=True) if y == label]
+        assert median == sorted(mine)[len(mine) // 2] or median == np.median(mine)
     for value, label in zip(values, found.labels.tolist(), strict=True):
         assert edges[label] <= value
         assert value < edges[label + 1] or label == len(names) - 1

@@ -161,6 +161,9 @@ def described(data: "DataConfig", dataset: "Dataset", made: "Proposal") -> Itera
     yield _classes(dataset, made)
     if bins := notes.get("bins"):
         yield f"  --bins {bins} gives {dataset.num_classes} classes, because values repeat"
+    if medians := notes.get("positions"):
+        listed = ", ".join(f"{median:.6g}" for median in medians[:5]) + ", …" * (len(medians) > 5)
+        yield f"  each bin stands for the median of its rows: {listed}"
     if rare := notes.get("rare_classes"):
         listed = ", ".join(f"{name} ({count})" for name, count in rare.items())
         yield f"  rare, fewer than 3 examples: {listed}"

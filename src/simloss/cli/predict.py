@@ -31,7 +31,9 @@ def predict(
     """Answer for new examples with a net that simloss train has saved.
 
     Each gets an answer, its calibrated probability, what it is expected to cost (in the unit of the
-    decision: 1 for any mistake, or the distance), and the most probable classes.
+    decision: 1 for any mistake, or the distance), and the most probable classes. A bin also has its
+    value, the median of its training examples. Of a table, the columns that identify a row are
+    carried through, and "outside" says which cells lie far outside the training data.
 
     Parameters
     ----------
@@ -73,6 +75,9 @@ def predict(
     if unknown := (examples.truth or []).count(None):  # neither right nor wrong below
         some = f"{unknown:,} of {len(examples.names):,} examples"
         print(f"Note: {some} have no class the model knows.", file=sys.stderr)
+    if strange := sum(each is not None for each in examples.outside or ()):
+        some = f"{strange:,} of {len(examples.names):,} rows"
+        print(f"Note: {some} lie outside the training data; see 'outside'.", file=sys.stderr)
     if out is None:
         _show(table)
     else:

@@ -7,6 +7,7 @@ from typing import Any
 from torch import Tensor
 
 from ..similarity import Tree
+from .class_order import spaced_positions
 from .columns import Column
 
 
@@ -59,6 +60,11 @@ class Dataset:
     @property
     def num_classes(self) -> int:
         return len(self.class_names)
+
+    @property
+    def positions(self) -> list[float] | None:
+        """The number each class stands for: of a bin the median, else what its name says."""
+        return self.notes.get("positions") or spaced_positions(self.class_names)
 
     @property
     def tree(self) -> Tree | None:

@@ -1,7 +1,7 @@
 """The columns of a table made into the inputs of a net, by the training part alone."""
 
 from dataclasses import asdict, dataclass
-from typing import Any, Literal, TypedDict
+from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
 import torch
 from torch import Tensor
@@ -29,6 +29,7 @@ class _Plain(TypedDict):
     columns: list[_PlainColumn]
     medians: list[Finite]
     kept: list[list[int]]
+    ranges: NotRequired[list[Annotated[list[Finite], lambda ends: len(ends) in (0, 2)]]]
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,8 @@ class Encoder:
         columns: of the table.
         medians: one a column; 0 for a category.
         kept: for each column, the categories that have one of their own.
+        ranges: for each column, the lowest and the highest number of the training part; empty for
+            a category.
 
     Example:
         >>> import torch
@@ -59,18 +62,20 @@ class Encoder:
     columns: tuple[Column, ...]
     medians: tuple[float, ...]
     kept: tuple[tuple[int, ...], ...]
+    ranges: tuple[tuple[float, ...], ...] = ()
 
     @classmethod
     def fit(cls, columns: tuple[Column, ...], table: Tensor, indices: Tensor) -> "Encoder":
         """By the rows `indices` of the table's numbers (N, K), NaN where nothing stands."""
         some = table[indices]
-        medians, kept = [], []
+        medians, kept, ranges = [], [], []
         for at, column in enumerate(columns):
             present = some[:, at][~some[:, at].isnan()]
             is_category = column.kind == "category"
             medians.append(0.0 if is_category else _median(present))
             kept.append(_most_frequent(present) if is_category else ())
-        return cls(columns, tuple(medians), tuple(kept))
+            ranges.append(() if is_category else _range(present))
+        return cls(columns, tuple(medians), tuple(kept), tuple(ranges))
 
     @property
     def width(self) -> int:
@@ -100,7 +105,8 @@ class Encoder:
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, as JSON holds them."""
-        return asdict(self)
+        plain = asdict(self)
+        return plain if self.ranges else {k: v for k, v in plain.items() if k != "ranges"}
 
     @classmethod
     def from_dict(cls, plain: Any) -> "Encoder":
@@ -113,11 +119,16 @@ class Encoder:
         listed = [{key: each[key] for key in known} for each in plain["columns"]]
         columns = [Column(**{**each, "words": tuple(each["words"])}) for each in listed]
         kept = tuple(tuple(codes) for codes in plain["kept"])
-        return cls(tuple(columns), tuple(plain["medians"]), kept)
+        ranges = tuple(tuple(ends) for ends in plain.get("ranges", ()))
+        return cls(tuple(columns), tuple(plain["medians"]), kept, ranges)
 
 
 def _median(present: Tensor) -> float:
     return float(present.median()) if len(present) else 0.0
+
+
+def _range(present: Tensor) -> tuple[float, ...]:
+    return (float(present.min()), float(present.max())) if len(present) else ()
 
 
 def _most_frequent(codes: Tensor) -> tuple[int, ...]:

@@ -33,7 +33,8 @@ class Target:
         labels: class indices (N).
         rows: the rows of the table they belong to (N).
         order: the class names in order.
-        notes: what was left out, which classes are rare, the edges of bins.
+        notes: what was left out, which classes are rare; of bins, the edges, and as positions the
+            median of each.
     """
 
     labels: Tensor
@@ -181,7 +182,7 @@ def _refuse_measurement(name: str, texts: list[str]) -> None:
 
 
 def _binned(name: str, texts: list[str], bins: int) -> tuple[list[str], dict[str, Any]]:
-    """The bin of each number, and notes: the edges, which are quantiles of all rows."""
+    """The bin of each number, and notes on all rows: the edges (quantiles) and the medians."""
     if _checks.class_count("bins", bins) < 2:
         raise ValueError(f"`bins` must be at least 2, but got {bins}.")
     try:
@@ -200,10 +201,12 @@ def _binned(name: str, texts: list[str], bins: int) -> tuple[list[str], dict[str
             f"{texts[0]!r}."
         )
     names = _bin_names(edges)
-    notes: dict[str, Any] = {"edges": edges.tolist()}
+    place = _bin_of(values, edges)
+    medians = [float(np.median(values[place == bin])) for bin in range(len(names))]
+    notes: dict[str, Any] = {"edges": edges.tolist(), "positions": medians}
     if len(names) < bins:
         notes["bins"] = bins
-    return [names[i] for i in _bin_of(values, edges)], notes
+    return [names[i] for i in place], notes
 
 
 def _bin_of(values: Numbers, edges: Numbers) -> Any:

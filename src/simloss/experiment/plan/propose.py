@@ -7,7 +7,6 @@ from itertools import pairwise
 
 from ... import _checks, metrics, similarity
 from ...data import Dataset
-from ...data.class_order import spaced_positions
 from ...decision.rules import suiting
 from .config import argmax_and
 from .similarities import check_name, values_of
@@ -58,7 +57,7 @@ def proposed(dataset: Dataset) -> tuple[str, str] | None:
         return "order", "their column says their order"
     if kind == "words":
         return "order", "the class names are words with an order"
-    at = spaced_positions(names)
+    at = dataset.positions
     if at is not None and _is_even(sorted(at)):
         return "order", "the classes are equally spaced numbers"
     if at is not None:
@@ -136,7 +135,7 @@ def _following(dataset: Dataset, kind: str, reason: str) -> Proposal:
     """The grid, the metrics and the decisions that go with a kind of similarity."""
     values = values_of(kind)
     if kind in (*_BY_PLACE, "values"):
-        at = spaced_positions(dataset.class_names)
+        at = dataset.positions
         if kind in _BY_PLACE and at is not None and not _is_in_turn(at):
             at = None  # the order was given, and it is not that of the numbers
         is_by_value = kind == "values" or (at is not None and not _is_even(at, step=1.0))

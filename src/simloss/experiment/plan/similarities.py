@@ -10,7 +10,6 @@ from torch import Tensor
 from ... import _checks, similarity
 from ..._imports import imported, names_an_attribute, users_own
 from ...data import Dataset
-from ...data.class_order import spaced_positions
 from ...similarity import Similarity, Tree, as_similarity
 
 
@@ -44,8 +43,8 @@ def tree_of(dataset: Dataset) -> Tree:
 
 
 def positions_of(dataset: Dataset) -> Tensor:
-    """The number or day each class stands for, by its name, (C)."""
-    found = spaced_positions(dataset.class_names)
+    """The number or day each class stands for, (C)."""
+    found = dataset.positions
     if found is None:
         raise ValueError(
             f"`similarity` 'values' needs classes that are numbers or dates, "

@@ -26,7 +26,12 @@ def answers(
     abstain: float | None = None,
     all_probabilities: bool = False,
 ) -> Table:
-    """One row an example: the answer, its probability, what it is expected to cost, the others.
+    """One row per example: the answer, its probability, what it is expected to cost, the others.
+
+    Where the classes are bins of a number, "value" is the number that stands for the answer: the
+    median of the bin. Where the data is a table, "outside" names the cells that lie more than a
+    tenth of their column's range beyond what the net was trained on, and the columns that identify
+    a row come first.
 
     The answer is made as the net was judged when it was chosen, from its probabilities as they are.
     What is shown beside it is calibrated by the temperature that validation asked for: answers made
@@ -47,15 +52,19 @@ def answers(
     limit = float("inf") if abstain is None else _checks.threshold("abstain", abstain)
     final = chosen.masked_fill(costs > limit, UNSURE)
     names = saved.class_names
-    table: Table = {
-        data.name_heading: data.names,
-        "answer": [names[i] if i >= 0 else None for i in final.tolist()],
+    table: Table = {"answer": [names[i] if i >= 0 else None for i in final.tolist()]}
+    if saved.positions is not None:  # of bins, in the target's unit
+        table["value"] = [saved.positions[i] if i >= 0 else None for i in final.tolist()]
+    table |= {
         "probability": _rounded(p.gather(1, chosen.unsqueeze(1)).squeeze(1)),
         "expected_cost": _rounded(costs),
     }
     if abstain is not None:
         table["abstained"] = (final < 0).tolist()
-    return table | (_every(p, names) if all_probabilities else _most_probable(p, names))
+    if data.outside is not None:
+        table["outside"] = [*data.outside]
+    table |= _every(p, names) if all_probabilities else _most_probable(p, names)
+    return {data.name_heading: data.names} | _beside(data.carried, table) | table
 
 
 def cost_of(saved: SavedModel, rule: str) -> tuple[Any, Tensor | None]:
@@ -75,6 +84,11 @@ def right_share(saved: SavedModel, data: NewData, table: Table) -> tuple[int, in
         (a, y) for a, y in zip(table["answer"], truth, strict=bool(truth)) if a is not None and y
     ]
     return sum(a == y for a, y in known), len(known)
+
+
+def _beside(carried: Table, answers: Table) -> Table:
+    """Columns of the data under their own headings, or another where an answer has that."""
+    return {f"{name} (data)" if name in answers else name: cells for name, cells in carried.items()}
 
 
 def _every(p: Tensor, names: tuple[str, ...]) -> Table:

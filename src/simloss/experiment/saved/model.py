@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from ... import _checks
 from ..._disk import tensors_of
 from ..._imports import UsersName
-from ..._schema import Positive, misfit
+from ..._schema import Finite, Positive, misfit
 from ...data import Dataset, Encoder, MissingDataError
 from ...data.standardize import Standardizer
 from ...decision.rules import RULES
@@ -42,6 +42,7 @@ class SavedModel:
         encoder: makes inputs of a table's cells, or None.
         similarity: S as (C, C), where 1 - S is the cost of a mistake, or None.
         edges: of the bins, where the classes were made of numbers, or None.
+        positions: the number that stands for each of these bins, or None.
     """
 
     net: nn.Module
@@ -55,6 +56,7 @@ class SavedModel:
     encoder: Encoder | None = None
     similarity: Tensor | None = None
     edges: tuple[float, ...] | None = None
+    positions: tuple[float, ...] | None = None
 
     def save(self, path: Path) -> None:
         """Write one safetensors file, whole or not at all."""
@@ -70,6 +72,7 @@ class SavedModel:
             "config": self.config.as_dict(),
             "encoder": self.encoder.as_dict() if self.encoder else None,
             "edges": self.edges,
+            "positions": self.positions,
         }
         tensors = {f"net.{k}": v.contiguous() for k, v in self.net.state_dict().items()}
         tensors |= {
@@ -137,6 +140,7 @@ class SavedModel:
             encoder,
             None if matrix is None else _similarity(matrix, len(names)),
             _one_per_class("edges", edges, len(names) + 1),
+            _one_per_class("positions", about.get("positions"), len(names)),
         )
 
     def probabilities(self, inputs: Tensor, *, calibrated: bool = True) -> Tensor:
@@ -164,6 +168,7 @@ class SavedModel:
             torch.empty(0, dtype=torch.long),
             self.class_names,
             superclasses=self.superclasses,
+            notes={"positions": self.positions},
         )
         if self.similarity is None:
             return Judge.of(classes, self.config.metrics, self.config.cost)
@@ -186,6 +191,7 @@ class _About(TypedDict):
     config: dict[str, Any]
     encoder: NotRequired[dict[str, Any] | None]
     edges: NotRequired[list[float] | None]
+    positions: NotRequired[list[Finite] | None]
 
 
 def _lacking(tensors: dict[str, Tensor]) -> str | None:

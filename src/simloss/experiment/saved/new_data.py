@@ -1,6 +1,6 @@
 """New examples for a saved net: rows of a table or images, without their classes."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from ...data.table_file import column, is_table, read_table
 from ...data.target import known_classes
 from ..plan.sources import dataset
 from .model import SavedModel
+from .row_facts import identifiers, outside
 
 # One a shipped table: they come by name, without a file.
 _BY_NAME = ("diamonds", "abalone")
@@ -36,6 +37,9 @@ class NewData:
         name_heading: what these are.
         truth: the class of each example as text, where the data says it.
         notes: what a user should know, a sentence each.
+        carried: columns that identify the examples, by heading.
+        outside: what of each example lies outside what the net was trained on; None where that
+            is not known.
     """
 
     inputs: Tensor
@@ -43,6 +47,8 @@ class NewData:
     name_heading: str
     truth: list[str | None] | None = None
     notes: tuple[str, ...] = ()
+    carried: dict[str, list[Any]] = field(default_factory=dict)
+    outside: list[str | None] | None = None
 
 
 def new_data(saved: SavedModel, path: str, image_column: str | None = None) -> NewData:
@@ -75,7 +81,15 @@ def _table(saved: SavedModel, encoder: Encoder, path: Path) -> NewData:
         )
     cells = table_numbers(frame, encoder.columns)
     notes = tuple(_news(encoder, frame, cells))
-    return NewData(cells, list(range(1, len(frame) + 1)), "row", _truth(saved, frame), notes)
+    return NewData(
+        cells,
+        list(range(1, len(frame) + 1)),
+        "row",
+        _truth(saved, frame),
+        notes,
+        identifiers(frame, {*(each.name for each in encoder.columns), _target(saved)}),
+        outside(encoder, frame, cells),
+    )
 
 
 def _target(saved: SavedModel) -> str:

@@ -226,7 +226,7 @@ class TestPredict:
         assert "1 rows have no 'joined', which no training row lacked" in output.err
         answers = pd.read_csv("answers.csv")
         assert list(answers.columns) == [
-            *("row", "answer", "probability", "expected_cost"),
+            *("row", "answer", "probability", "expected_cost", "outside"),
             *("p(low)", "p(medium)", "p(high)"),
         ]
         assert answers["answer"].tolist()[::2] == ["high", "low"]

@@ -191,7 +191,7 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
         task = task_of(name, options.shared)
         for library in options.libraries:
             if library == "catboost" and task.num_classes > 100:
-                continue  # ten minutes a cell
+                continue  # ten minutes per cell
             for loss, parameter, seed in cells(library, name, options.seeds):
                 key = f"{name}|{library}|{loss}|{parameter}|{seed}"
                 if key not in results:

@@ -81,13 +81,13 @@ def main() -> None:
     )
     total = time.perf_counter() - started[0]
     for name, seconds in SPENT.items():
-        print(f"{name:9s}{seconds / options.epochs:8.2f} s an epoch {seconds / total:7.1%}")
+        print(f"{name:9s}{seconds / options.epochs:8.2f} s per epoch {seconds / total:7.1%}")
     work = sum(SPENT.get(name, 0.0) for name in WORK)
     for name, seconds in (
         ("the rest", total - sum(SPENT.values())),
         ("overhead", total - work),
     ):
-        print(f"{name:9s}{seconds / options.epochs:8.2f} s an epoch {seconds / total:7.1%}")
+        print(f"{name:9s}{seconds / options.epochs:8.2f} s per epoch {seconds / total:7.1%}")
 
 
 if __name__ == "__main__":

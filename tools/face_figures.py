@@ -65,7 +65,7 @@ def tradeoff(by_label: dict[str, list[dict[str, Any]]]) -> str:
 
 
 def outputs(folder: RunFolder, by_label: dict[str, list[dict[str, Any]]]) -> str:
-    """The mean output distribution on test faces of a few ages, a panel a loss."""
+    """The mean output distribution on test faces of a few ages, a panel per loss."""
     colors = dict(zip(TRUE_AGES, COLORS[1:], strict=False))
     ages = np.arange(1, 91)
     panels = []

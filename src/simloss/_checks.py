@@ -150,7 +150,7 @@ def not_missing(name: str, values: Iterable[Any]) -> None:
 
 
 def class_names(names: Sequence[str] | None, num_classes: int) -> tuple[str, ...] | None:
-    """One distinct name a class, or none at all."""
+    """One distinct name per class, or none at all."""
     if names is None:
         return None
     if isinstance(names, str):
@@ -257,7 +257,7 @@ def square(name: str, matrix: Tensor) -> None:
     """Shape (C, C)."""
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.shape[0] == 0:
         raise ValueError(
-            f"`{name}` must be square, one row and one column a class, "
+            f"`{name}` must be square, one row and one column per class, "
             f"but got shape {tuple(matrix.shape)}."
         )
 
@@ -303,7 +303,7 @@ def one_number_a_class(name: str, tensor: Tensor) -> None:
     """Shape (C)."""
     if tensor.ndim != 1 or tensor.numel() == 0:
         raise ValueError(
-            f"`{name}` must have shape (C), one number a class, "
+            f"`{name}` must have shape (C), one number per class, "
             f"but got shape {tuple(tensor.shape)}."
         )
 
@@ -397,11 +397,11 @@ def _refuse_where(broken: Tensor, name: str, rule: str, tensor: Tensor) -> None:
 
 
 def vectors(value: Any) -> Tensor:
-    """One finite, non-zero vector a class, (C, D)."""
+    """One finite, non-zero vector per class, (C, D)."""
     tensor = float_tensor("vectors", value)
     if tensor.ndim != 2 or 0 in tensor.shape:
         raise ValueError(
-            f"`vectors` must have shape (C, D), one vector a class, "
+            f"`vectors` must have shape (C, D), one vector per class, "
             f"but got shape {tuple(tensor.shape)}."
         )
     if values_can_be_read(tensor):
@@ -529,7 +529,7 @@ def linear_shapes(
         )
     if linear_bias is not None and linear_bias.shape != (num_classes,):
         raise ValueError(
-            f"`linear_bias` must have shape ({num_classes},), one number a class, "
+            f"`linear_bias` must have shape ({num_classes},), one number per class, "
             f"but got {tuple(linear_bias.shape)}."
         )
 
@@ -554,20 +554,20 @@ def linear_target(input: Tensor, target: Tensor, num_classes: int) -> None:
 
 
 def example_weight(weight: Any, input: Tensor) -> Tensor:
-    """One weight an example, for features (*, D): (*)."""
+    """One weight per example, for features (*, D): (*)."""
     if not isinstance(weight, Tensor) or not weight.is_floating_point():
         came = _kind(weight) if isinstance(weight, Tensor) else type(weight).__name__
         raise TypeError(f"`example_weight` must be a floating-point tensor, but got {came}.")
     if weight.shape != input.shape[:-1]:
         raise ValueError(
-            f"`example_weight` must have shape {tuple(input.shape[:-1])}, one number an example, "
+            f"`example_weight` must have shape {tuple(input.shape[:-1])}, one number per example, "
             f"but got {tuple(weight.shape)}."
         )
     return weight
 
 
 def class_weight(weight: Any, num_classes: int) -> Tensor:
-    """One weight a class, (C)."""
+    """One weight per class, (C)."""
     if not isinstance(weight, Tensor):
         weight = float_tensor("weight", weight).to(torch.get_default_dtype())
     if weight.shape != (num_classes,):
@@ -676,7 +676,7 @@ def rank(name: str, value: int, num_classes: int) -> int:
 
 
 def same_shape(name: str, shape: Sequence[int], other: str, wanted: Sequence[int]) -> None:
-    """One entry an example in either."""
+    """One entry per example in either."""
     if tuple(shape) != tuple(wanted):
         raise ValueError(
             f"`{name}` must have shape {tuple(wanted)} to go with `{other}`, "

@@ -98,7 +98,7 @@ class TestCompare:
         sentence = fails(
             capsys, "compare", "odd.csv", "--target", "animal", "--similarity", "words"
         )
-        assert "call such a class by words that have one, or leave it out (in Python" in sentence
+        assert "rename the class with words that have one, or drop it (in Python" in sentence
 
 
 class TestPredict:
@@ -159,7 +159,7 @@ class TestSimilarity:
     def test_a_spreadsheet_with_semicolons_is_told_apart(self, capsys, kind, text):
         Path("s.csv").write_text(text)
         sentence = fails(capsys, "similarity", kind[0], "s.csv", *kind[1:])
-        assert "s.csv must have commas between its cells and points in its numbers" in sentence
+        assert "s.csv must use commas between cells and points in numbers" in sentence
 
 
 @pytest.mark.parametrize("command", ["compare", "train", "tune", "reproduce"])

@@ -192,7 +192,7 @@ BAD = {
     "ragged tree": (["tree", "in.csv"], "a,b\na,b,c\n", "line 2 has 3 where line 1 has 2"),
     "names twice": (["load", "in.csv"], ",a,a\na,1,0.5\na,0.5,1\n", "'a' stands there twice"),
     "words twice": (["words", "rose", "rose"], None, "'rose' stands there twice"),
-    "class above a class": (["tree", "in.csv"], "a/b\na/b/c\n", "is both a class and above"),
+    "class above a class": (["tree", "in.csv"], "a/b\na/b/c\n", "is both a class and the parent"),
     "leaf twice": (["tree", "in.csv"], "a/b\nc/b\n", "'b' stands there twice"),
     "cycle": (["tree", "in.csv", "--parents"], "a,b\nb,a\n", "it has a cycle: a -> b -> a"),
     "two parents": (["tree", "in.csv", "--parents"], "a,b\na,c\n", "'a' has two, 'b' and 'c'"),
@@ -228,12 +228,12 @@ BAD = {
     "temperature of words": (
         ["words", "rose", "tulip", "--temperature", "3"],
         None,
-        "`temperature` must go with kernel='angle'",
+        "`temperature` must be used with kernel='angle'",
     ),
     "temperature of vectors": (
         ["embedding", "in.csv", "--temperature", "3"],
         "a,1,2\nb,2,1\n",
-        "`temperature` must go with kernel='angle'",
+        "`temperature` must be used with kernel='angle'",
     ),
     "no classes": (["graph", "in.csv", "--classes"], "a,b\n", "at least 1 element"),
     "no such flag": (["graph", "in.csv", "--empty-classes"], "a,b\n", "Unknown option"),

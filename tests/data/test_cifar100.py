@@ -10,7 +10,7 @@ from simloss.data import PAPER_DROPS, DataError, MissingDataError, cifar100, spl
 FINE = ("apple", "aquarium_fish", "baby", "keyboard", "pickup_truck", "sweet_pepper", "wolf")
 COARSE = ("devices", "fish", "fruit_and_vegetables", "large_carnivores", "people", "vehicles")
 COARSE_OF = (2, 1, 4, 0, 5, 2, 3)
-TRAIN, TEST = 20, 4  # images a class
+TRAIN, TEST = 20, 4  # images per class
 
 
 def records(each, seed):

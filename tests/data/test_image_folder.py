@@ -177,7 +177,7 @@ class TestMistakes:
             image_folder(loose, size=8)
         empty = tmp_path / "empty"
         empty.mkdir()
-        with pytest.raises(DataError, match="must hold folders of images, one a class"):
+        with pytest.raises(DataError, match="must hold folders of images, one per class"):
             image_folder(empty)
         mixed = of_classes(["cat", "dog"], prefix="train/") | {"test/1.jpg": jpeg(2)}
         with pytest.raises(DataError, match="must hold the classes as folders in train, val"):

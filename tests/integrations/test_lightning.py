@@ -163,7 +163,7 @@ class TestDecisionMetrics:
             DecisionMetrics([], C)
         with pytest.raises(ValueError, match="must be a known metric, but got 'maee'"):
             DecisionMetrics(["maee"], C)
-        with pytest.raises(TypeError, match="`tree` must be something 'mae' or 'nll' or"):
+        with pytest.raises(TypeError, match="`tree` must be an option of 'mae' or 'nll' or"):
             DecisionMetrics(["mae"], C, tree=["a", "b"])
 
         class Silent(Net):

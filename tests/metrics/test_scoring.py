@@ -101,13 +101,13 @@ def test_it_can_be_pickled():
 def test_bad_input_is_refused():
     with pytest.raises(ValueError, match="`tree` must be given for the metric 'severity'"):
         metrics.scorer("severity")
-    with pytest.raises(TypeError, match="`tree` must be something 'mae' takes"):
+    with pytest.raises(TypeError, match="`tree` must be an option of 'mae'"):
         metrics.scorer("mae", tree=["a"])
-    with pytest.raises(TypeError, match="`truth` must be something 'accuracy' takes"):
+    with pytest.raises(TypeError, match="`truth` must be an option of 'accuracy'"):
         metrics.scorer("accuracy", truth=[1])
-    with pytest.raises(TypeError, match="`positions` must be something 'accuracy' takes"):
+    with pytest.raises(TypeError, match="`positions` must be an option of 'accuracy'"):
         metrics.scorer("accuracy", positions=[1, 2])
-    with pytest.raises(ValueError, match="`k` must be told by the name of the metric, 'top_5_acc"):
+    with pytest.raises(ValueError, match="`k` must be part of the metric's name, 'top_5_acc"):
         metrics.scorer("top_5_accuracy", k=2)
     with pytest.raises(ValueError, match="`classes` must be distinct"):
         metrics.scorer("mae", classes=["a", "a"])

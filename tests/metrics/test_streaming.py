@@ -117,9 +117,9 @@ def test_answers_and_metrics_go_by_the_same_positions():
 def test_nothing_given_is_ignored():
     with pytest.raises(TypeError, match=r"something 'mae' takes.*\(did you mean 'positions'\?\)"):
         StreamingMetric("mae", 6, position=[0, 1, 2, 3, 4, 5])
-    with pytest.raises(ValueError, match="`k` must be told by the name of the metric, 'top_5_acc"):
+    with pytest.raises(ValueError, match="`k` must be part of the metric's name, 'top_5_acc"):
         StreamingMetric("top_5_accuracy", 9, k=1)
-    with pytest.raises(TypeError, match="`tree` must be something 'accuracy' or 'mae' or"):
+    with pytest.raises(TypeError, match="`tree` must be an option of 'accuracy' or 'mae' or"):
         collection(["accuracy", "mae"], 6, tree=TREE)
 
 

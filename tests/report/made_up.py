@@ -48,7 +48,7 @@ def head(arm, seed):
 
 
 def records(config, mean_of, *, noise=0.1, luck=0.3, seed=0):
-    """One a cell. `mean_of(treatment, rule, metric)` is the truth.
+    """One per cell. `mean_of(treatment, rule, metric)` is the truth.
 
     `luck` belongs to the seed and is shared by all treatments, as a hard split is; `noise` is each
     cell's own, and half of it is shared by validation and test.

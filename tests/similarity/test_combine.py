@@ -123,7 +123,7 @@ def test_permuting_twice_leads_back():
         (lambda: blended([OTHER, OTHER], [1, -1]), "at least 0, but got -1.0"),
         (
             lambda: multiplied([ASYMMETRIC, order(4, 0.5, names=["b", "a", "c", "d"])]),
-            "'a' in one stands where 'b' does in another",
+            "but one has 'a' where another has 'b'",
         ),
         (lambda: symmetrized(OTHER, "median"), "`how` must be one of"),
         (lambda: restricted(ASYMMETRIC, ["a", "z"]), "must be known, but 'z' is not"),

@@ -93,5 +93,7 @@ def test_bad_input():
 
 
 def test_a_temperature_without_its_kernel_is_not_ignored():
-    with pytest.raises(ValueError, match=r"`temperature` must go with kernel='angle'.* got 0\.5"):
+    with pytest.raises(
+        ValueError, match=r"`temperature` must be used with kernel='angle'.* got 0\.5"
+    ):
         embedding([[1, 0], [1, 1]], temperature=0.5)

@@ -78,7 +78,7 @@ def test_bad_input(make, message):
 def test_a_header_that_was_not_announced_is_pointed_out(tmp_path):
     path = tmp_path / "edges.csv"
     path.write_text("from,to,length\na,b,1\n")
-    with pytest.raises(ValueError, match=r"edge 1 has 'length'; if the first line names"):
+    with pytest.raises(ValueError, match=r"edge 1 has 'length'; if the first line is a header"):
         graph(path)
 
 

@@ -138,14 +138,16 @@ def test_it_is_saved_with_its_nodes(tmp_path, ending):
     assert loaded == made
     assert loaded.num_rows == NODES
     assert made != tree(TREE)
-    with pytest.raises(ValueError, match=r"a row per class, but .* inner nodes, too; save it as"):
+    with pytest.raises(ValueError, match=r"one row per class, but .* inner nodes too; save it as"):
         made.save(tmp_path / "s.csv")
 
 
 def test_what_does_not_fit_is_refused():
     with pytest.raises(ValueError, match="`tree` must have as many classes as `similarity`"):
         with_nodes(identity(5), TREE)
-    with pytest.raises(ValueError, match=r"in the same order, but '1' stands where 'x' does"):
+    with pytest.raises(
+        ValueError, match=r"in the same order, but it has '1' where `similarity` has 'x'"
+    ):
         with_nodes(order(6, r=0.5, names=list("x23456")), TREE)
     with pytest.raises(TypeError, match="`tree` must be a simloss.Tree, but got list"):
         with_nodes(identity(6), list("aabbcc"))

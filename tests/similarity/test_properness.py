@@ -165,7 +165,7 @@ def test_what_is_refuted_has_a_better_answer_than_the_truth(name):
     itself, other = expected_proper_loss(few, p, p), expected_proper_loss(few, p, q)
     assert other < itself - 5e-11
     assert found.expected_losses == pytest.approx((itself, other), abs=1e-12)
-    assert found.properness.startswith("refuted: a truth expects a loss of ")
+    assert found.properness.startswith("refuted: expected loss ")
     assert f"{other:.8f}" in str(found)
 
 

@@ -102,9 +102,9 @@ def test_a_table_made_by_hand(tmp_path):
     [
         ("", "must hold at least one line, but it is empty"),
         (",a,b\na,1,0.5\nb,0.5\n", "line 3 has 2 where line 1 has 3"),
-        (",a,b\na,1,0.5\n", "one line for each class in its first line, 2, but has 1"),
+        (",a,b\na,1,0.5\n", "one line for each of the 2 classes in its first line, but it has 1"),
         (",a,a\na,1,0.5\na,0.5,1\n", "'a' stands there twice"),
-        (",a,b\nb,1,0.5\na,0.5,1\n", "line 2 begins with 'b' and not 'a'"),
+        (",a,b\nb,1,0.5\na,0.5,1\n", "line 2 begins with 'b' instead of 'a'"),
         (",a,b\na,1,x\nb,0.5,1\n", "must hold numbers, but got 'x' in line 2, cell 3"),
         (
             ",a,b\na,1,nan\nb,0.5,1\n",
@@ -112,8 +112,8 @@ def test_a_table_made_by_hand(tmp_path):
         ),
         (",a,b\na,1,1.5\nb,0.5,1\n", "must be at most 1"),
         ("1,0.5\n", "must be square"),
-        (";a;b\na;1;0,5\nb;0,5;1\n", "must have commas between its cells .* but has semicolons"),
-        ("1;0.5\n0.5;1\n", "must have commas between its cells .* but has semicolons"),
+        (";a;b\na;1;0,5\nb;0,5;1\n", "must use commas between cells .* but it has semicolons"),
+        ("1;0.5\n0.5;1\n", "must use commas between cells .* but it has semicolons"),
     ],
 )
 def test_bad_tables(tmp_path, text, message):
@@ -136,14 +136,14 @@ def test_not_text(tmp_path):
 def test_files_of_others_are_refused(tmp_path, ending, content):
     path = tmp_path / f"s{ending}"
     path.write_bytes(content)
-    with pytest.raises(ValueError, match="must be a similarity saved by simloss, but is not"):
+    with pytest.raises(ValueError, match="must be a similarity saved by simloss, but it is not"):
         load(path)
 
 
 def test_pickles_inside_are_never_opened(tmp_path):
     path = tmp_path / "s.npz"
     np.savez(path, about=np.array([{"a": 1}], dtype=object))
-    with pytest.raises(ValueError, match="saved by simloss, but is not"):
+    with pytest.raises(ValueError, match="saved by simloss, but it is not"):
         load(path)
 
 
@@ -164,7 +164,7 @@ def test_a_file_that_was_changed_is_refused(tmp_path, change):
         about = {**json.loads(str(file["about"])), **change}
         arrays = {"matrix": file["matrix"]}
     np.savez(path, about=np.array(json.dumps(about)), **arrays)
-    with pytest.raises(ValueError, match="saved by simloss, but is not"):
+    with pytest.raises(ValueError, match="saved by simloss, but it is not"):
         load(path)
 
 
@@ -174,7 +174,7 @@ def test_values_out_of_range_are_refused(tmp_path):
     with np.load(path) as file:
         about = file["about"]
     np.savez(path, about=about, r=np.array(-3.0))
-    with pytest.raises(ValueError, match="saved by simloss, but is not"):
+    with pytest.raises(ValueError, match="saved by simloss, but it is not"):
         load(path)
 
 

@@ -166,7 +166,7 @@ def test_cosines_a_rounding_above_one_are_one():
 
 def test_what_else_people_pass():
     dates = np.array(["2024-01-01", "NaT"], dtype="datetime64[D]")
-    with pytest.raises(ValueError, match="that of class 1 is no date"):
+    with pytest.raises(ValueError, match="class 1 has no date"):
         simloss.similarity.values(dates, 30)
     edges = [("a", "b"), ("b", "c")]
     assert simloss.similarity.graph(edges, classes=np.array(["a", "c"])).num_classes == 2

@@ -112,7 +112,7 @@ def test_r_of_0_and_no_numbers_are_the_identity():
     assert tokens(words, r=0) == identity(3)
     S = tokens({"a": 0, "b": 1}, r=0.9)
     assert identity(2) == S
-    assert S.notes == ("None of 2 tokens is a number like another: this is the identity.",)
+    assert S.notes == ("No two of 2 tokens are similar numbers: this is the identity.",)
 
 
 def test_a_large_vocabulary_takes_memory_for_its_numbers_only():

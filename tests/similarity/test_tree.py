@@ -160,7 +160,7 @@ def nothing_in_itself():
         (lambda: Tree.from_parents([("a", "b"), ("a", "c")]), "'a' has two, 'b' and 'c'"),
         (lambda: Tree.from_paths(["a/b", "a/b"]), "'b' stands there twice"),
         (lambda: Tree.from_paths(["a/b", "c/b"]), "'b' stands there twice"),
-        (lambda: Tree.from_paths(["a/b", "a"]), "'a' is both a class and above"),
+        (lambda: Tree.from_paths(["a/b", "a"]), "'a' is both a class and the parent"),
         (lambda: Tree.from_paths(["a//b"]), "must have a name between"),
         (lambda: Tree.from_paths([[]]), "one is empty"),
         (lambda: Tree.from_paths([]), "at least one path"),
@@ -225,10 +225,10 @@ def test_paths_of_the_operating_system():
     [
         (lambda: Tree.from_paths(pathlib.PurePath("a/b")), "`paths` must be a list of paths, but"),
         (lambda: Tree.from_paths(5), "`paths` must be a list of paths, but got 5"),
-        (lambda: Tree.from_paths([5]), "`paths` must hold text or names in a row, but got 5"),
+        (lambda: Tree.from_paths([5]), "`paths` must hold text or sequences of names, but got 5"),
         (lambda: Tree.from_parents(5), "`parents` must be a dict or pairs, but got 5"),
-        (lambda: Tree.from_parents(["robin"]), "a node and its parent each, but got 'robin'"),
-        (lambda: Tree.from_parents([("a", "b", "c")]), r"each, but got \('a', 'b', 'c'\)"),
+        (lambda: Tree.from_parents(["robin"]), "must be .node, parent. pairs, but got 'robin'"),
+        (lambda: Tree.from_parents([("a", "b", "c")]), r"pairs, but got \('a', 'b', 'c'\)"),
     ],
 )
 def test_what_is_no_list_of_paths_or_pairs(make, message):

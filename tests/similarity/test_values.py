@@ -102,7 +102,7 @@ def test_one_date_makes_all_of_them_dates():
     pandas = pytest.importorskip("pandas")
     day = datetime.date(2024, 1, 1)
     for other in (None, 5, float("nan"), pandas.NaT, np.datetime64("NaT")):
-        with pytest.raises(ValueError, match="that of class 1 is no date"):
+        with pytest.raises(ValueError, match="class 1 has no date"):
             values([pandas.Timestamp(day), other], scale=30)
-        with pytest.raises(ValueError, match="that of class 0 is no date"):
+        with pytest.raises(ValueError, match="class 0 has no date"):
             values([other, day], scale=30)

@@ -88,10 +88,10 @@ def test_ambiguous_names_are_listed_and_overridden(folder):
     assert found["truck"][0].definition == "a kind of truck"
     first = wordnet(["rose", "plant", "truck"], folder=folder)
     assert len(first.notes) == 1
-    assert "'rose' has 2 meanings; taken is the most frequent" in first.notes[0]
+    assert "'rose' has 2 meanings; used: the most frequent" in first.notes[0]
     for choice in (found["rose"][1].offset, "rose wine"):
         wine = wordnet(["rose", "plant", "truck"], folder=folder, choose={"rose": choice})
-        assert "taken is chosen" in wine.notes[0]
+        assert "used: chosen" in wine.notes[0]
         assert wine.to_dense()[0, 1] < first.to_dense()[0, 1]
 
 
@@ -106,7 +106,11 @@ def test_plurals_and_spellings(folder):
     ("names", "options", "message"),
     [
         (["rose", "qq", "zz"], {}, "must be nouns of WordNet, but 'qq', 'zz' are not"),
-        (["rose", "truck"], {"choose": {"rosse": 3}}, r"'rosse' is none \(did you mean 'rose'\?\)"),
+        (
+            ["rose", "truck"],
+            {"choose": {"rosse": 3}},
+            r"'rosse' is not one \(did you mean 'rose'\?\)",
+        ),
         (["rose", "truck"], {"choose": {"rose": 3}}, "must have a synset at offset 3"),
         (
             ["rose", "truck"],
@@ -131,7 +135,7 @@ def test_meanings_in_a_circle(folder):
     circle = f"{head}0 001 @ {organism[:8]} n 0000 |".ljust(len(top))  # other offsets must stay
     assert len(circle) == len(top)
     (folder / "data.noun").write_text(data.replace(top, circle))
-    with pytest.raises(ValueError, match="a top above every meaning, but above .* only a circle"):
+    with pytest.raises(ValueError, match="a top above every meaning, but above .* only a cycle"):
         wordnet(["rose", "truck"], folder=folder, measure="wu-palmer")
 
 

@@ -81,9 +81,9 @@ def test_how_names_become_words(vectors):
     mean = np.mean([VECTORS["maple"], VECTORS["tree"]], axis=0)
     expected = embedding(np.stack([mean, VECTORS["palm_tree"]]))
     assert torch.allclose(S.to_dense()[0, 1], expected.to_dense()[0, 1], atol=1e-6)
-    assert "'maple_tree' is taken as 'maple' and 'tree'" in S.notes
-    assert "'flies' is taken as 'fly'" in S.notes
-    assert "'wolves' is taken as 'wolf'" in S.notes
+    assert "'maple_tree' is read as 'maple' and 'tree'" in S.notes
+    assert "'flies' is read as 'fly'" in S.notes
+    assert "'wolves' is read as 'wolf'" in S.notes
     assert not any("'Rose'" in note for note in S.notes)
     assert words(["_rose", "tree/"], vectors=vectors).kept == (0, 1)
     with pytest.raises(ValueError, match="but '__' has none"):
@@ -147,7 +147,7 @@ def test_bad_input(names, options, message):
         ("t.txt", b"rose\t1\t0\n", "must have spaces between a word and its numbers"),
         ("r.txt", b"tulip 1 2\nrose 1 x\n", "a word and 2 numbers in each line, but line 2"),
         ("n.bin", b"rose 1 2 3\n", "must begin with the number of words"),
-        ("s.bin", b"2 3\nrose \x00\x00", "must hold 2 words, but ends after 0"),
+        ("s.bin", b"2 3\nrose \x00\x00", "must hold 2 words, but it ends after 0"),
     ],
 )
 def test_bad_files(tmp_path, file, content, message):

@@ -195,7 +195,7 @@ def test_a_parameter_that_diverged_does_not_hide_the_others(size):
 
 def test_bad_input_is_refused():
     good = ([1, 2], [1, 2])
-    with pytest.raises(ValueError, match="`treatments` must hold a parameter each, but 'a'"):
+    with pytest.raises(ValueError, match="`treatments` must each have a parameter, but 'a'"):
         choose_on_validation(good, {"a": {}}, higher_is_better=True)
     with pytest.raises(ValueError, match=r"`treatments\['a'\]\[0.5\]` must have one validation"):
         choose_on_validation(good, {"a": {0.5: ([1], [1])}}, higher_is_better=True)

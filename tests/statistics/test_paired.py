@@ -150,10 +150,10 @@ def test_equal_runs_give_equal_results():
     ("baseline", "treatment", "error", "message"),
     [
         ([1, 2], [1], ValueError, "`treatment` must have the same runs as `baseline`, .* 1 and 2"),
-        ([], [], ValueError, "`baseline` must be one number a run, at least one"),
-        ([[1]], [1], ValueError, r"`baseline` must be one number a run.*\(1, 1\)"),
+        ([], [], ValueError, "`baseline` must be one number per run, at least one"),
+        ([[1]], [1], ValueError, r"`baseline` must be one number per run.*\(1, 1\)"),
         ([1], [float("nan")], ValueError, "`treatment` must be finite, but got nan; leave out"),
-        (["a"], [1], TypeError, "`baseline` must be one number a run"),
+        (["a"], [1], TypeError, "`baseline` must be one number per run"),
     ],
 )
 def test_bad_input_is_refused(baseline, treatment, error, message):

@@ -374,7 +374,7 @@ class TestMemory:
     def test_npz_that_grows(self, tmp_path, monkeypatch):
         monkeypatch.setattr("simloss._disk._MOST_BYTES", 2**20)
         np.savez_compressed(tmp_path / "s.npz", about=np.array("{}"), matrix=np.zeros(10**7))
-        with pytest.raises(ValueError, match="saved by simloss, but is not"):
+        with pytest.raises(ValueError, match="saved by simloss, but it is not"):
             similarity.load(tmp_path / "s.npz")
 
     @pytest.mark.parametrize("count", [10**12, 10**9, -1, 0, 1.5, "9", None])
@@ -384,7 +384,7 @@ class TestMemory:
             about = {**json.loads(str(file["about"])), "num_classes": count}
             r = file["r"]
         np.savez(tmp_path / "s.npz", about=np.array(json.dumps(about)), r=r)
-        with pytest.raises(ValueError, match="saved by simloss, but is not"):
+        with pytest.raises(ValueError, match="saved by simloss, but it is not"):
             similarity.load(tmp_path / "s.npz")
 
     @pytest.mark.parametrize("size", [10**9, 10**18, 0])

@@ -138,7 +138,7 @@ def test_npz_headers_that_are_no_python(tmp_path):
     header = b"{'descr': '<f8', 'shape': ((, "
     array = b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header
     (tmp_path / "s.npz").write_bytes(zipped({"r.npy": array, "about.npy": array}))
-    with pytest.raises(ValueError, match="saved by simloss, but is not"):
+    with pytest.raises(ValueError, match="saved by simloss, but it is not"):
         load(tmp_path / "s.npz")
 
 

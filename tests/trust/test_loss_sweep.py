@@ -51,7 +51,7 @@ def dense(S):
 
 
 def expected(name, input, target, S, **options):
-    """By the plain loop, one number an example."""
+    """By the plain loop, one number per example."""
     numbers, truth = input.double().tolist(), target.tolist()
     found = reference.contract(FUNCTIONS[name][1], numbers, truth, dense(S), **options)
     return torch.tensor(found, dtype=torch.float64)

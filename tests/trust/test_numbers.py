@@ -59,7 +59,7 @@ def test_cell_epoch_and_batch_are_named(tmp_path, importable):
     [(16, "the loss became nan in epoch 1, batch 2"), (1024, "after the last batch of epoch 1")],
 )
 def test_a_step_that_is_too_large(tmp_path, stacked, batch_size, message):
-    """With one batch an epoch no loss is ever NaN: the outputs are, after the only step."""
+    """With one batch per epoch no loss is ever NaN: the outputs are, after the only step."""
     config = tiny_grid(tmp_path, stacked=stacked, seeds=1)
     training = replace(config.training, learning_rate=1e30, batch_size=batch_size)
     records = run(replace(config, training=training), RunFolder(tmp_path / "run"))

@@ -1,4 +1,4 @@
-"""Outputs made to mean what they say, by validation data."""
+"""Calibrates outputs on validation data."""
 
 from .residuals import residual_probabilities
 from .temperature import fit_temperature, logits, tempered

@@ -1,4 +1,4 @@
-"""Probabilities around the answers of a regression: its errors on validation data say how far."""
+"""Class probabilities for a regression, from its errors on validation data."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from .. import _checks
 
 Array = NDArray[np.float64]
 
-# Distances between predictions that are looked at together.
+# The number of distances between predictions to compute at once.
 _BLOCK_ENTRIES = 1 << 22
 
 
@@ -29,26 +29,26 @@ def residual_probabilities(
         p_c(x) \propto \sum_{i \in N(x)} w_i(x)\, \lambda_c(f(x) + t_i - f(x_i)),
         \qquad w_i(x) = \Bigl(1 - \bigl(|f(x) - f(x_i)| / h(x)\bigr)^3\Bigr)^3
 
-    The `neighbors` validation examples with the predictions nearest to f(x) say what may come: the
-    error of each is added to f(x), held within the classes, and the result is shared between the
-    two classes it lies between, :math:`\lambda`, in proportion. The nearer the prediction, the
-    more it counts; h is the distance of the furthest. So errors may grow with the prediction and
+    The errors of the `neighbors` validation examples whose predictions are closest to f(x) show
+    what to expect: each error is added to f(x), the sum is clipped to the range of the classes and
+    shared between the two nearest classes, :math:`\lambda`, in proportion. Closer predictions
+    count more; h is the distance of the furthest. So errors may grow with the prediction and
     need not be symmetric, and nothing lies beyond the ends of the scale. A share of 1 / (M + 1) is
     spread over all classes, so that none is impossible.
 
     With it :func:`simloss.decide`, its `abstain`, :func:`simloss.expected_cost` and every metric of
     probabilities work for a regression, such as boosting with absolute error. Equal predictions get
-    equal probabilities: what else the errors depend on, it cannot see.
+    equal probabilities: it cannot see what else the errors depend on.
 
     Args:
         predictions: f(x), (N), in the unit of `positions`.
-        validation_predictions: f(x_i), (M), of examples the regression was not trained on.
+        validation_predictions: f(x_i), (M), for examples the regression was not trained on.
         validation_targets: their true classes, (M), from 0 to C - 1.
-        num_classes: C; without it and without `positions`, as many as `validation_targets` shows.
-        positions: where each class lies, (C), the number the regression was trained to answer with;
-            t_i is that of the true class. Without it class c lies at c.
-        neighbors: how many; all of them where there are fewer. Fewer follow changes of the errors
-            more closely, more are less noisy.
+        num_classes: C; by default the length of `positions`, or what `validation_targets` shows.
+        positions: the position of each class, (C), on the scale the regression predicts; t_i is
+            that of the true class. By default class c lies at c.
+        neighbors: how many; at most all. Fewer follow changes of the errors more closely, more
+            are less noisy.
 
     Returns:
         Probabilities, an array of shape (N, C).
@@ -83,7 +83,7 @@ def residual_probabilities(
         _around(f[start : start + rows], known, errors, ordered, count)
         for start in range(0, len(f), rows)
     ]
-    p = np.concatenate(found)  # (N, C), from the lowest position on
+    p = np.concatenate(found)  # (N, C), by rising position
     p = (len(y) * p + 1 / len(at)) / (len(y) + 1)
     return p[:, np.argsort(place)]
 
@@ -92,9 +92,9 @@ def _around(f: Array, known: Array, errors: Array, ordered: Array, count: int) -
     """The shares of the sorted positions for some predictions, (B, C)."""
     distance = np.abs(f[:, None] - known)  # (B, M)
     furthest = np.partition(distance, count - 1, axis=1)[:, count - 1 : count]  # (B, 1)
-    row, near = np.nonzero(distance <= furthest)  # more than `count` where distances are equal
+    row, near = np.nonzero(distance <= furthest)  # more than `count` if distances are equal
     relative = distance[row, near] / np.maximum(furthest[row, 0], np.finfo(np.float64).tiny)
-    # The furthest counts too, if hardly: all may be equally far.
+    # The furthest also counts, if only a little: all may be equally far.
     weight = np.maximum((1 - relative**3) ** 3, 1e-6)
     value = np.clip(f[row] + errors[near], ordered[0], ordered[-1])
     low = np.clip(np.searchsorted(ordered, value, "right") - 1, 0, len(ordered) - 2)
@@ -108,7 +108,7 @@ def _around(f: Array, known: Array, errors: Array, ordered: Array, count: int) -
 def _positions(
     positions: Any, num_classes: int | None, targets: Any
 ) -> tuple[Array, NDArray[np.int64]]:
-    """Where the classes lie, (C), and the class at each place from the lowest position on, (C)."""
+    """The positions of the classes, (C), and the classes by rising position, (C)."""
     if positions is None:
         if num_classes is None:
             num_classes = int(_checks.class_indices("validation_targets", targets).max()) + 1
@@ -124,7 +124,7 @@ def _positions(
 
 
 def _numbers(name: str, values: Any) -> Array:
-    """One finite number each, (N)."""
+    """One finite number per example, (N)."""
     tensor = _checks.float_tensor(name, values).detach().double().cpu()
     if tensor.ndim != 1 or tensor.numel() == 0:
         raise ValueError(

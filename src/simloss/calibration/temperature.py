@@ -1,4 +1,4 @@
-"""Logits and probabilities made to mean what they say: one temperature, fitted on held-out data."""
+"""Calibrates logits and probabilities with one temperature, fitted on held-out data."""
 
 import math
 from typing import Any
@@ -8,9 +8,9 @@ from torch import Tensor
 
 from .. import _checks
 
-_STEPS = 90  # at the most; eight or so are needed
+_STEPS = 90  # at most; about eight are needed
 _CLOSE = 1e-11  # relative change of the temperature at which the search ends
-_LEAST = 1e-7  # a probability that float32 does not tell from 0, beside 1
+_LEAST = 1e-7  # a probability that float32 cannot tell from 0 when added to 1
 
 
 def fit_temperature(
@@ -23,18 +23,18 @@ def fit_temperature(
     One number for all classes, so no answer by argmax changes, but every decision that weighs
     probabilities does: ``simloss.decide((logits / T).softmax(-1), cost)``. Above 1 the network was
     too sure of itself, below 1 not sure enough. Fit it on **validation** data, never on the data
-    the network was trained on or is judged by.
+    the network is trained on or tested on.
 
-    The objective is convex in 1/T, and the zero of its slope is kept between two bounds that close
-    in on it, so there is nothing to tune and nothing that can diverge. Without an optimum inside
-    the bounds it is the bound on the better side: the lower where every example is right (more
-    certainty is always better there), the upper where the logits are no better than chance. Where
-    the temperature makes no difference (one class, equal logits) it is 1, or the bound next to 1.
+    The objective is convex in 1/T. The search keeps the zero of its slope between two bounds that
+    close in on it, so there is nothing to tune and it cannot diverge. Without an optimum inside
+    the bounds it returns a bound: the lower one if every example is right (more certainty is then
+    always better), the upper one if the logits are no better than chance. If the temperature makes
+    no difference (one class, equal logits), it returns 1, or the bound closest to 1.
 
     Args:
-        logits: (..., C), classes last. Minus infinity stands for a class that is impossible.
+        logits: (..., C), classes last. Minus infinity marks a class as impossible.
         labels: the true classes, (...).
-        bounds: between which the temperature is sought.
+        bounds: the lowest and highest temperature to try.
 
     Example:
         >>> import torch, simloss
@@ -53,7 +53,7 @@ def fit_temperature(
     if lower > upper:
         raise ValueError(f"`bounds` must be (lower, upper), but got {bounds}.")
     z, own = _against_label(logits, labels)
-    # In b = 1/T the slope only ever rises: from negative (colder is better) to positive.
+    # In b = 1/T the slope only rises: from negative (colder is better) to positive.
     low, high = 1 / upper, 1 / lower
     slope_low, slope_high = _slope(z, own, low)[0], _slope(z, own, high)[0]
     if slope_low >= 0 and slope_high <= 0:
@@ -66,7 +66,7 @@ def fit_temperature(
 def tempered(probabilities: Any, temperature: float) -> Any:
     r"""Probabilities at another temperature, :math:`p_c^{1/T} / \sum_k p_k^{1/T}`.
 
-    What ``(logits / T).softmax(-1)`` is where only the probabilities are known.
+    Equal to ``(logits / T).softmax(-1)``, for use if only the probabilities are known.
 
     Args:
         probabilities: (..., C), classes last; a tensor or an array.
@@ -89,10 +89,10 @@ def tempered(probabilities: Any, temperature: float) -> Any:
 
 
 def logits(probabilities: Any) -> Tensor:
-    """Logits that these probabilities are the softmax of, (..., C).
+    """Logits whose softmax is these probabilities, (..., C).
 
-    A probability below 1e-7 counts as that: trees and neighbours say 0 of what they have not seen,
-    and no temperature could mend it.
+    A probability below 1e-7 counts as 1e-7: trees and nearest neighbours give 0 to what they have
+    not seen, and no temperature could fix that.
 
     Args:
         probabilities: (..., C), classes last.
@@ -110,7 +110,7 @@ def _log(p: Tensor) -> Tensor:
 
 
 def _zero(z: Tensor, own: Tensor, low: float, high: float) -> float:
-    """The b with slope 0: Newton's steps in log b, halving the bounds where they fail."""
+    """The b with slope 0: Newton steps in log b, halving the bounds if they fail."""
     left, right = math.log(low), math.log(high)
     at = min(max(0.0, left), right)  # b = 1, no temperature
     for _ in range(_STEPS):
@@ -124,12 +124,12 @@ def _zero(z: Tensor, own: Tensor, low: float, high: float) -> float:
 
 
 def _against_label(logits: Any, labels: Any) -> tuple[Tensor, Tensor]:
-    """Logits less the largest of each example, (M, C), and that of the label, (M); in float64."""
-    # On the CPU, because not every device has float64; it is done once.
+    """Logits minus the largest of each example, (M, C), and that of the label, (M); in float64."""
+    # On the CPU, because not every device has float64; this happens only once.
     z = _checks.float_tensor("logits", logits).detach().cpu()
     if z.ndim == 0 or 0 in z.shape:
         raise ValueError(
-            f"`logits` must have shape (..., C) and hold an example, but got {tuple(z.shape)}."
+            f"`logits` must have shape (..., C) and at least one example, but got {tuple(z.shape)}."
         )
     y = _checks.class_indices("labels", labels, z.shape[-1]).to(z.device)
     _checks.same_shape("labels", y.shape, "logits", z.shape[:-1])
@@ -141,7 +141,7 @@ def _against_label(logits: Any, labels: Any) -> tuple[Tensor, Tensor]:
     if not bool(own.isfinite().all()):
         raise ValueError(
             "`labels` must be possible, but the logit of one is minus infinity, "
-            "which no temperature can mend."
+            "which no temperature can fix."
         )
     return z, own
 
@@ -149,7 +149,7 @@ def _against_label(logits: Any, labels: Any) -> tuple[Tensor, Tensor]:
 def _slope(z: Tensor, own: Tensor, b: float) -> tuple[float, float]:
     """First and second derivative of the mean negative log likelihood by b = 1/T."""
     p = (z * b).softmax(-1)
-    finite = z.clamp(min=-1e150)  # an impossible class counts 0
+    finite = z.clamp(min=-1e150)  # an impossible class counts as 0
     mean = (p * finite).sum(-1)
     spread = (p * (finite - mean.unsqueeze(-1)).square()).sum(-1)
     return float((mean - own).mean()), float(spread.mean())

@@ -43,7 +43,7 @@ def cifar100(
     """The objects of CIFAR-100, 32 x 32 pixels, in the paper's 96 classes with superclasses.
 
     Its parts are fixed: "test" is the official one, "validation" is drawn by `seed` from each
-    class of the official training images, "train" is the rest: 450, 50 and 100 images a class.
+    class of the official training images, "train" is the rest: 450, 50 and 100 images per class.
 
     Args:
         path: the official archive (cifar-100-binary.tar.gz, or cifar-100-python.tar.gz, which is

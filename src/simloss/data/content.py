@@ -1,4 +1,4 @@
-"""Whether a file or folder is still the one a run was started with."""
+"""Whether a file or folder is unchanged since a run was started with it."""
 
 import hashlib
 from pathlib import Path

@@ -27,7 +27,7 @@ class Dataset:
             a table as float64 numbers (N, K), NaN where nothing stands.
         labels: class indices (N), in the order of `class_names`; of a table that was asked for
             them, also nodes of `tree`, C or more.
-        class_names: one name a class, **in class order**.
+        class_names: one name per class, **in class order**.
         superclasses: the superclass of each class, by name, where there are any.
         groups: examples with equal numbers belong on one side of a split, (N).
         parts: the indices of "train", "validation" and "test" where the source fixes them.

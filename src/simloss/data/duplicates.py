@@ -26,7 +26,7 @@ def first_equal(images: Any) -> dict[int, int]:
 
 
 def groups(count: int, first_equal: dict[int, int]) -> Tensor:
-    """One number a row, equal for rows that are equal, (N).
+    """One number per row, equal for rows that are equal, (N).
 
     Example:
         >>> groups(4, {2: 0})

@@ -44,7 +44,7 @@ class Encoder:
 
     Attributes:
         columns: of the table.
-        medians: one a column; 0 for a category.
+        medians: one per column; 0 for a category.
         kept: for each column, the categories that have one of their own.
         ranges: for each column, the lowest and the highest number of the training part; empty for
             a category.

@@ -27,7 +27,7 @@ def existing_path(path: str | os.PathLike[str] | None, remedy: str) -> Path:
 def face_dataset(
     name: str, images: Images, ages: Sequence[int], classes: Sequence[int], notes: dict[str, Any]
 ) -> Dataset:
-    """A data set of one age an image; `classes` are the ages there are, in order."""
+    """A data set of one age per image; `classes` are the ages there are, in order."""
     class_of = {age: at for at, age in enumerate(classes)}
     other_age = sum(ages[row] != ages[first] for row, first in images.first_equal.items())
     return Dataset(

@@ -39,7 +39,7 @@ class Index:
     """What is known about the images besides their pixels.
 
     Attributes:
-        names: one a row, sorted.
+        names: one per row, sorted.
         first_equal: row -> the first row with the same pixels, for rows that are not the first.
         left_out: reason -> how many files, and the names of the first few.
         checksum: of the pixels.

@@ -82,13 +82,13 @@ def image_folder(
         >>> image_folder("flowers").class_names  # doctest: +SKIP
         ('rose', 'tulip', 'violet')
     """
-    found = existing_path(path, "pass the path of a folder with one folder of images a class")
+    found = existing_path(path, "pass the path of a folder with one folder of images per class")
     check_content(found, content)
     pictures = images(
         _source(found),
         name="folder",
         row_name=_row_name,
-        rules=f"folders of images, one a class ({', '.join(IMAGE_ENDINGS)})",
+        rules=f"folders of images, one per class ({', '.join(IMAGE_ENDINGS)})",
         size=size,
         cache=cache,
         progress=progress,
@@ -133,7 +133,7 @@ def image_table(
     cache: Cache = None,
     progress: Progress | None = None,
 ) -> Dataset:
-    """A table with one image a row: `image_column` holds paths, relative to the table.
+    """A table with one image per row: `image_column` holds paths, relative to the table.
 
     Arguments as for :func:`simloss.data.table` and :func:`image_folder`.
 

@@ -46,7 +46,7 @@ class Images:
 
     Attributes:
         pixels: uint8, (N, 3, H, W), in the channels_last memory format.
-        names: one a row.
+        names: one per row.
         first_equal: row -> the first row with the same pixels.
         left_out: reason -> how many files, and the names of the first few.
         cache: where the pixels are kept, or why they are not.

@@ -32,7 +32,7 @@ def _plain(word: str) -> str:
 
 @cache
 def _scales() -> list[dict[str, int]]:
-    """One scale a line of the file, from one end to the other; "|" parts spellings of one step."""
+    """One scale per line of the file; "|" separates spellings of one step."""
     text = files("simloss.data").joinpath("tables", "ordered_words.txt").read_text(encoding="utf-8")
     return [_scale(line) for line in text.splitlines()]
 

@@ -32,7 +32,7 @@ class SimilaritySchedule(Callback):  # type: ignore[misc]
 
     Args:
         similarity: makes a similarity of a number, such as ``lambda r: order(90, r=r)``.
-        values: one number an epoch, of which the last one stays; or a function of the epoch.
+        values: one number per epoch, of which the last one stays; or a function of the epoch.
         name: under which the number is logged; None logs nothing.
 
     Example:

@@ -70,7 +70,7 @@ class SimLossClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         hidden: the sizes of the hidden layers; () is a linear model.
         learning_rate: of AdamW.
         weight_decay: of AdamW.
-        batch_size: examples a step.
+        batch_size: examples per step.
         max_iter: the most epochs.
         patience: stop after so many epochs in which the loss has not fallen by more than `tol`.
         tol: see `patience`.
@@ -271,7 +271,7 @@ class SimLossClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return (by_similarity and self.loss != BASELINE) or by_decision
 
     def _weights(self, X: Array, y: Array, classes: Array, sample_weight: Any) -> Array:
-        """One weight an example: its own times that of its class, (N)."""
+        """One weight per example: its own times that of its class, (N)."""
         weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
         if self.class_weight is not None:
             place = np.searchsorted(classes, y)

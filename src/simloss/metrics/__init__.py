@@ -1,4 +1,4 @@
-"""Answers and truth, made into numbers that know which way is better. One registry of them all."""
+"""Metrics of answers against the truth, in one registry that knows which way is better."""
 
 from .correct import accuracy, balanced_accuracy, top_k_accuracy
 from .costs import mean_cost, mean_similarity

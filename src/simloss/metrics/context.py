@@ -1,4 +1,4 @@
-"""What a metric is told beside the answers and the truth; none of it may be lost on the way."""
+"""What a metric needs besides the answers and the truth; unused options are an error."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -8,23 +8,23 @@ from ..decision import decide
 from ..decision.costs import WORDS
 from .registry import Metric, refuse_own_options
 
-# What is measured, and so never told beforehand.
+# What is measured, so it is never passed in advance.
 _MEASURED = frozenset({"answers", "truth", "probabilities"})
 
 
 def decided(probabilities: Any, decision: Any, context: Mapping[str, Any]) -> Any:
-    """The answers; by the positions the metric goes by, where the decision measures a distance."""
+    """The answers; if the decision measures a distance, it uses the metric's positions."""
     positions = context.get("positions") if _measures_distance(decision) else None
     return decide(probabilities, decision, positions=positions)
 
 
 def used(metric: Metric, context: Mapping[str, Any], decision: Any) -> dict[str, Any]:
-    """The part of `context` that the metric, or the decision behind its answers, looks at."""
+    """The part of `context` that the metric, or the decision behind its answers, uses."""
     return {name: value for name, value in context.items() if name in _takes(metric, decision)}
 
 
 def refuse_unused(metrics: Sequence[Metric], context: Mapping[str, Any], *decisions: Any) -> None:
-    """One sentence on what no metric and no decision looks at: a slip, or a wrong hope."""
+    """Refuse an option that no metric and no decision uses."""
     taken = {name for each in metrics for how in decisions for name in _takes(each, how)}
     for name, value in context.items():
         if name in taken:
@@ -33,7 +33,7 @@ def refuse_unused(metrics: Sequence[Metric], context: Mapping[str, Any], *decisi
             refuse_own_options(metric, {name: value})
         which = " or ".join(repr(metric.name) for metric in metrics)
         remedy = _checks.nearest_spelling(name, taken)
-        raise TypeError(f"`{name}` must be something {which} takes, but it is not{remedy}.")
+        raise TypeError(f"`{name}` must be an option of {which}, but it is not{remedy}.")
 
 
 def _takes(metric: Metric, decision: Any) -> frozenset[str]:

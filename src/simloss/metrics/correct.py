@@ -39,13 +39,13 @@ def accuracy(answers: Any, truth: Any) -> Tensor:
 def top_k_accuracy(probabilities: Any, truth: Any, *, k: int = 5) -> Tensor:
     r"""The share of examples whose true class is among the k most probable.
 
-    Of equally probable classes the first counts as the more probable one. It is 1 where there are
-    no more than k classes. In the registry it is called "top_5_accuracy", with any number.
+    Of equally probable classes, the first counts as more probable. It is 1 if there are at most
+    k classes. In the registry it is called "top_5_accuracy", for any number.
 
     Args:
         probabilities: (..., C).
         truth: class indices, (...).
-        k: how many classes may be named.
+        k: the number of classes that count.
 
     Example:
         >>> from simloss import metrics
@@ -61,7 +61,7 @@ def top_k_accuracy(probabilities: Any, truth: Any, *, k: int = 5) -> Tensor:
 
 
 def mean_over_classes(sums: Tensor) -> Tensor:
-    """Totals and counts of each class, (2, C) -> the mean of the means of those that occur."""
+    """Totals and counts of each class, (2, C) -> the mean over the means of those that occur."""
     totals, counts = sums[:, sums[1] > 0]
     return (totals / counts).mean()
 
@@ -85,16 +85,16 @@ def by_class(values: Tensor, truth: Tensor, num_classes: int | None) -> Tensor:
     finish=mean_over_classes,
 )
 def balanced_accuracy(answers: Any, truth: Any, *, num_classes: int | None = None) -> Tensor:
-    r"""Accuracy with every class counting the same, however rare.
+    r"""Accuracy in which every class counts equally, however rare.
 
     .. math:: \frac{1}{|K|} \sum_{k \in K} \frac{\sum_n [y_n = k][a_n = k]}{\sum_n [y_n = k]}
 
-    K are the classes that occur in `truth`; one that never occurs has no say.
+    K are the classes that occur in `truth`; one that never occurs does not count.
 
     Args:
         answers: class indices, any shape.
         truth: class indices of the same shape.
-        num_classes: C; changes nothing but the check of the indices.
+        num_classes: C; used only to check the indices.
 
     Example:
         >>> from simloss import metrics

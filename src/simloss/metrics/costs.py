@@ -1,4 +1,4 @@
-"""Any cost of a wrong answer, and any similarity of a nearly right one."""
+"""Metrics from any cost of a wrong answer and any similarity of answer and truth."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from ..similarity import Similarity, Tree, as_similarity
 from .registry import answers_and_truth, metric, total_and_count
 from .tree import common_heights
 
-# Numbers of the rows of S that are looked at together.
+# The number of entries of S to compute at once.
 _CHUNK_ENTRIES = 1 << 22
 
 
@@ -29,7 +29,7 @@ def _similarities(answers: Tensor, truth: Tensor, similarity: Similarity) -> Ten
 
 
 def charged(answers: Tensor, truth: Tensor, cost: Any, shape: tuple[int, ...]) -> Tensor:
-    """The cost of each answer, (M); the examples were given in this shape."""
+    """The cost of each answer, (M); `shape` is that of the examples."""
     if isinstance(cost, str):
         name = WORDS[_checks.choice("cost", cost, tuple(WORDS))]
         if name == "zero-one":
@@ -78,12 +78,12 @@ def _of_examples(answers: Tensor, truth: Tensor, costs: ExampleCosts) -> Tensor:
     needs={"cost"},
 )
 def mean_cost(answers: Any, truth: Any, cost: Any) -> Tensor:
-    r"""What the answers cost, over all examples: :math:`\frac1N \sum_n D_{y_n a_n}`.
+    r"""The mean cost of the answers, over all examples: :math:`\frac1N \sum_n D_{y_n a_n}`.
 
     Args:
         answers: class indices, any shape.
         truth: class indices of the same shape.
-        cost: everything :func:`simloss.decide` takes: a (C, C) array, row = true class, a
+        cost: anything :func:`simloss.decide` takes: a (C, C) array, row = true class, a
             :class:`simloss.Similarity` (1 - S), a :class:`simloss.Tree`, a name, or the costs of
             each example.
 
@@ -104,7 +104,7 @@ def mean_cost(answers: Any, truth: Any, cost: Any) -> Tensor:
     needs={"similarity"},
 )
 def mean_similarity(answers: Any, truth: Any, similarity: Any) -> Tensor:
-    r"""How like the truth the answers are, over all examples: :math:`\frac1N \sum_n S_{y_n a_n}`.
+    r"""The mean similarity of answer and truth: :math:`\frac1N \sum_n S_{y_n a_n}`.
 
     Args:
         answers: class indices, any shape.

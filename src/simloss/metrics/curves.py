@@ -1,4 +1,4 @@
-"""What is bought by answering less: fewer examples, or less specifically."""
+"""What answering less buys: fewer examples, or less specific answers."""
 
 import math
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from .ordinal import distances
 from .registry import probabilities_and_truth
 
 POINTS = 100
-_ROUNDING = 1e-11  # how near two expected costs may be and still be one, for costs up to 1
+_ROUNDING = 1e-11  # expected costs this close count as equal, for costs up to 1
 
 
 @dataclass(frozen=True)
@@ -28,9 +28,9 @@ class Curve:
     """Risk against coverage, from the most that can be answered to the least.
 
     Attributes:
-        threshold: what gives each point.
+        threshold: the threshold of each point.
         coverage: how much is answered there, in [0, 1].
-        risk: what that costs.
+        risk: the cost of these answers.
     """
 
     threshold: list[float]
@@ -46,18 +46,18 @@ def abstention_curve(
     positions: Any = None,
     points: int = POINTS,
 ) -> Curve:
-    """What the answers cost where only those expected to cost least are given.
+    """The cost of the answers if only those with the lowest expected cost are given.
 
     `threshold` is the `abstain` of :func:`simloss.decide`, `coverage` the share of examples that
-    get an answer, `risk` the mean cost of these answers. Where the probabilities know what is hard,
-    the risk falls with the coverage.
+    get an answer, `risk` the mean cost of these answers. If the probabilities know which examples
+    are hard, the risk falls with the coverage.
 
     Args:
         probabilities: (..., C).
         truth: class indices, (...).
-        cost: as for :func:`simloss.decide`; of each example, only as a function.
+        cost: as for :func:`simloss.decide`; costs per example only as a function.
         positions: as for :func:`simloss.decide`.
-        points: how many, at the most.
+        points: the maximum number of points.
 
     Example:
         >>> from simloss import metrics
@@ -74,10 +74,10 @@ def abstention_curve(
 
 
 def abstention_points(expected: Tensor, costs: Tensor, points: int = POINTS) -> Curve:
-    """The same of what each answer is expected to cost and what it has cost, (M) each."""
+    """The same from the expected and the actual cost of each answer, (M) each."""
     expected, order = expected.sort(stable=True)
     risk = costs[order].cumsum(0) / torch.arange(1, len(order) + 1, device=costs.device)
-    # Examples of equal expected cost are answered together, or none of them.
+    # Examples of equal expected cost are answered all or not at all.
     is_last = torch.ones_like(expected, dtype=torch.bool)
     is_last[:-1] = expected.diff() > _ROUNDING * expected.abs().max()
     at = _some(is_last.nonzero().squeeze(1), points).flip(0)
@@ -95,18 +95,18 @@ def _costs(answers: Tensor, truth: Tensor, cost: Any, positions: Any) -> Tensor:
 def node_curve(probabilities: Any, truth: Any, tree: Tree, *, points: int = POINTS) -> Curve:
     r"""How often nodes are wrong against how specific they are, for every threshold.
 
-    `threshold` is that of :func:`simloss.decide_node`, `risk` the share of answers the truth is not
-    below, and `coverage` how specific they are, 1 for a class and 0 for the root:
+    `threshold` is that of :func:`simloss.decide_node`, `risk` the share of answers that the truth
+    is not below, and `coverage` how specific they are, 1 for a class and 0 for the root:
 
     .. math:: \frac1N \sum_n 1 - \frac{\log \ell(v_n)}{\log C}
 
-    with :math:`\ell` the number of classes below the node answered.
+    where :math:`\ell` is the number of classes below the answered node.
 
     Args:
         probabilities: (..., C).
         truth: class indices, (...).
         tree: a :class:`simloss.Tree` of the C classes.
-        points: how many, at the most.
+        points: the maximum number of points.
 
     Example:
         >>> import simloss
@@ -141,7 +141,7 @@ def node_curve(probabilities: Any, truth: Any, tree: Tree, *, points: int = POIN
 
 
 def _some(values: Tensor, count: int) -> Tensor:
-    """At most so many of the values, the first and the last among them."""
+    """At most this many of the values, including the first and the last."""
     count = _checks.class_count("points", count)
     if len(values) <= count:
         return values

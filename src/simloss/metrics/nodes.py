@@ -1,4 +1,4 @@
-"""How much of the way down a tree answer and truth share. Answers and truths may be any nodes."""
+"""How far down a tree answer and truth agree. Both may be any nodes."""
 
 from typing import Any
 
@@ -12,12 +12,12 @@ from .tree import judged_and_truth, nodes_and_truth
 
 
 def _overlap(answers: Any, truth: Any, tree: Any, root_counts: int) -> Tensor:
-    """The nodes that the lines from the root share, over their mean number, (M)."""
+    """The nodes that the paths from the root share, over their mean number, (M)."""
     a, y, known = judged_and_truth(answers, truth, tree)
     lengths = torch.tensor(known.depths, device=a.device).to(wide(a)) + root_counts  # (V)
     shared = 2 * lengths[common_ancestors(known, a, y)]
     both = lengths[a] + lengths[y]
-    return torch.where(both > 0, shared / both.clamp(min=1), 1.0)  # nothing shares all it has
+    return torch.where(both > 0, shared / both.clamp(min=1), 1.0)  # two empty sets are equal
 
 
 @metric(
@@ -32,10 +32,10 @@ def hierarchical_f1(answers: Any, truth: Any, tree: Any) -> Tensor:
 
     .. math:: \frac1N \sum_n \frac{2\, d(\mathrm{lca}(a_n, y_n))}{d(a_n) + d(y_n)}
 
-    d is the number of steps from the root. It is the F1 of two sets, the answer and its ancestors
-    against the truth and its ancestors, the root in neither: an answer that stops early loses
-    recall, one that goes wrong early loses both. :func:`simloss.decide_node` with measure="f1"
-    makes the answers it rewards most.
+    d is the number of steps from the root. It is the F1 of two sets: the answer and its ancestors,
+    the truth and its ancestors, both without the root. An answer that stops early loses recall;
+    one that goes wrong early loses both. :func:`simloss.decide_node` with measure="f1" gives the
+    answers with the highest expected score.
 
     Args:
         answers: classes or nodes, any shape.
@@ -66,7 +66,7 @@ def wu_palmer(answers: Any, truth: Any, tree: Any) -> Tensor:
 
     .. math:: \frac1N \sum_n \frac{2\, (d(\mathrm{lca}(a_n, y_n)) + 1)}{d(a_n) + d(y_n) + 2}
 
-    As :func:`hierarchical_f1` with the root counted, so that no two nodes have nothing in common.
+    As :func:`hierarchical_f1` with the root counted, so any two nodes have something in common.
 
     Args: as :func:`hierarchical_f1`.
 
@@ -84,7 +84,7 @@ def wu_palmer(answers: Any, truth: Any, tree: Any) -> Tensor:
 
 @metric(
     "Node accuracy",
-    formula="share of answers on one line with the truth: it, an ancestor or a descendant",
+    formula="share of answers that are the truth, an ancestor of it or a descendant of it",
     higher_is_better=True,
     needs={"tree"},
     percent=True,
@@ -93,9 +93,9 @@ def wu_palmer(answers: Any, truth: Any, tree: Any) -> Tensor:
 def node_accuracy(answers: Any, truth: Any, tree: Any) -> Tensor:
     r"""The share of answers that do not contradict the truth.
 
-    Either is the other or its ancestor: "bird" is right for a robin, if vague, and nothing says
-    that "robin" is wrong where all that is known is "bird". For classes it is accuracy. **The root
-    is always right**: read it beside :func:`hierarchical_f1`, which
+    The two are equal, or one is an ancestor of the other: "bird" is right for a robin, if vague,
+    and if all that is known is "bird", nothing says that "robin" is wrong. For classes it is
+    accuracy. **The root is always right**: read it beside :func:`hierarchical_f1`, which
     :func:`simloss.metrics.evaluate` always adds.
 
     Args: as :func:`hierarchical_f1`.

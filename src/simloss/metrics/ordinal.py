@@ -1,4 +1,4 @@
-"""Classes in an order: how far off the answer is."""
+"""Metrics of ordered classes: how far off the answer is."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from .registry import answers_and_truth, metric, probabilities_and_truth, total_
 
 
 def distances(answers: Tensor, truth: Tensor, positions: Any) -> Tensor:
-    """How far each answer is from the truth, in classes or along `positions`, (M)."""
+    """The distance of each answer from the truth, in classes or along `positions`, (M)."""
     if positions is None:
         return (answers - truth).abs()
     x = _checks.float_tensor("positions", positions).to(answers.device, wide(answers))
@@ -31,7 +31,7 @@ def mae(answers: Any, truth: Any, *, positions: Any = None) -> Tensor:
     Args:
         answers: class indices, any shape.
         truth: class indices of the same shape.
-        positions: where each class lies, (C): the error is then in its unit.
+        positions: the position of each class, (C); the error is then in its unit.
 
     Example:
         >>> from simloss import metrics
@@ -69,7 +69,7 @@ def mse(answers: Any, truth: Any, *, positions: Any = None) -> Tensor:
 def macro_mae(
     answers: Any, truth: Any, *, positions: Any = None, num_classes: int | None = None
 ) -> Tensor:
-    r"""Mean absolute error with every class counting the same, however rare.
+    r"""Mean absolute error in which every class counts equally, however rare.
 
     .. math:: \frac{1}{|K|} \sum_{k \in K} \frac{\sum_n [y_n = k] |a_n - k|}{\sum_n [y_n = k]}
 
@@ -78,8 +78,8 @@ def macro_mae(
     Args:
         answers: class indices, any shape.
         truth: class indices of the same shape.
-        positions: where each class lies, (C).
-        num_classes: C; changes nothing but the check of the indices.
+        positions: the position of each class, (C).
+        num_classes: C; used only to check the indices.
 
     Example:
         >>> from simloss import metrics
@@ -103,12 +103,12 @@ def macro_mae(
 def within_k_accuracy(answers: Any, truth: Any, *, k: int = 1) -> Tensor:
     r"""The share of answers at most k classes off, :math:`\frac1N \sum_n [|a_n - y_n| \le k]`.
 
-    In the registry it is called "within_1_accuracy", with any number.
+    In the registry it is called "within_1_accuracy", for any number.
 
     Args:
         answers: class indices, any shape.
         truth: class indices of the same shape.
-        k: how many classes off still counts as right.
+        k: how many classes off still count as right.
 
     Example:
         >>> from simloss import metrics
@@ -123,7 +123,7 @@ def within_k_accuracy(answers: Any, truth: Any, *, k: int = 1) -> Tensor:
 def _kappa(sums: Tensor) -> Tensor:
     count, of_answers, of_truth, squares, seen = sums
     by_chance = squares / count - 2 * (of_answers / count) * (of_truth / count)
-    # Nothing to disagree about by chance: all examples of one class, and all answered so.
+    # Chance cannot disagree: all examples are of one class, and all answers are that class.
     return torch.where(by_chance <= 0, 1.0, 1 - seen / count / by_chance)
 
 
@@ -139,9 +139,9 @@ def quadratic_kappa(answers: Any, truth: Any) -> Tensor:
 
     .. math:: 1 - \frac{\sum_n (a_n - y_n)^2}{\frac1N \sum_n \sum_m (a_n - y_m)^2}
 
-    1 is full agreement, 0 what shuffled answers reach, and it can be negative. The double sum needs
-    only five sums over the examples, so it costs O(N) where the table of pairs has C x C entries.
-    Where all examples are of one class and are answered so, it is 1.
+    1 is full agreement, 0 is what shuffled answers reach, and it can be negative. The double sum
+    needs only five sums over the examples, so it costs O(N), although the table of pairs has C x C
+    entries. If all examples and all answers are of one class, it is 1.
 
     Args:
         answers: class indices, any shape.
@@ -179,14 +179,14 @@ def _kendall(pairs: Tensor) -> Tensor:
     adds_up=False,
 )
 def kendall_tau(answers: Any, truth: Any) -> Tensor:
-    r"""Kendall's rank correlation, tau-b: whether the answers put the examples in order.
+    r"""Kendall's rank correlation, tau-b: whether the answers put the examples in the right order.
 
     .. math:: \frac{n_+ - n_-}{\sqrt{(n_0 - n_a)(n_0 - n_y)}}
 
     :math:`n_+` and :math:`n_-` are the pairs of examples in the same and in opposite order,
     :math:`n_a` and :math:`n_y` the pairs tied in the answers and in the truth, :math:`n_0` all.
-    It is 1 where every answer is right, and else 0 where all answers, or all true classes, are the
-    same, which leaves no order to agree with. By scipy.
+    It is 1 if every answer is right; otherwise 0 if all answers, or all true classes, are the
+    same, because there is no order to agree with. Computed by scipy.
 
     Args:
         answers: class indices, any shape.
@@ -207,7 +207,7 @@ def kendall_tau(answers: Any, truth: Any) -> Tensor:
     needs={"order", "probabilities"},
 )
 def ranked_probability_score(probabilities: Any, truth: Any) -> Tensor:
-    r"""The Brier score of all cumulative probabilities: proper, and it knows the order.
+    r"""The Brier score of all cumulative probabilities: proper, and aware of the order.
 
     .. math:: \frac1N \sum_n \sum_c \Big(\sum_{k \le c} p_{nk} - [y_n \le c]\Big)^2
 

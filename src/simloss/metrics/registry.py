@@ -1,8 +1,8 @@
-"""What a metric is: sums over examples, and the number made of them.
+"""The registry of metrics. A metric is sums over examples, and a number made from them.
 
-A metric is written once, as a function that returns *sums*: a tensor that may be added up over
-batches and devices. `finish` makes the number of them. The plain function on all examples and the
-streaming version (:mod:`simloss.metrics.streaming`) are therefore the same formula.
+A metric is written once, as a function that returns *sums*: a tensor that can be added up over
+batches and devices. `finish` turns them into the number. So the plain function on all examples
+and the streaming version (:mod:`simloss.metrics.streaming`) share one formula.
 """
 
 import functools
@@ -20,12 +20,12 @@ from ..decision.costs import wide
 
 P = ParamSpec("P")
 
-# What a metric may need beside the answers and the truth; "order" says the classes have one.
+# What a metric may need besides the answers and the truth; "order" means ordered classes.
 NEEDS = ("order", "tree", "cost", "similarity", "probabilities")
 
 METRICS: "dict[str, Metric]" = {}
 
-# What people call them elsewhere.
+# Common names elsewhere.
 _ALIASES = {
     "acc": "accuracy",
     "ece": "calibration_error",
@@ -36,27 +36,27 @@ _ALIASES = {
     "sa": "superclass_accuracy",
 }
 
-# Names so unlike ours that no spelling leads from one to the other.
+# Names too different from ours for a spelling check to find.
 _MEANT = {"qwk": "quadratic_kappa"}
 
 
 @dataclass(frozen=True)
 class Metric:
-    """One metric, with all a table or a test has to know of it.
+    """One metric, with everything a table or a test needs to know about it.
 
     Attributes:
-        name: what configurations and records call it.
-        label: what a table calls it.
-        higher_is_better: which way is up.
-        formula: in words and signs a reader can check.
-        needs: what it cannot do without, a part of :data:`NEEDS`.
+        name: its name in configurations and records.
+        label: its name in tables.
+        higher_is_better: which way is better.
+        formula: in words and symbols that a reader can check.
+        needs: what it requires, a part of :data:`NEEDS`.
         percent: whether it is shown in percent.
         companions: the metrics without which it misleads; :func:`simloss.metrics.columns` adds
             them.
-        sums: the sums over examples it is made of.
-        finish: the number made of those sums.
-        adds_up: whether the sums of two batches are added; else they are put one after the other.
-        options: of `sums`, such as the k of top-k.
+        sums: the function that returns the sums over examples.
+        finish: the function that turns these sums into the number.
+        adds_up: whether the sums of two batches are added; if not, they are concatenated.
+        options: those of `sums`, such as the k of top-k.
 
     Example:
         >>> from simloss import metrics
@@ -80,11 +80,11 @@ class Metric:
     options: dict[str, Any] = field(default_factory=dict)
 
     def __call__(self, answers: Any, truth: Any, **context: Any) -> float:
-        """The metric of all examples; `context` may hold more than it needs."""
+        """The metric over all examples; `context` may hold more than it needs."""
         return float(self.finish(self.sums_of(answers, truth, **context)))
 
     def sums_of(self, answers: Any, truth: Any, **context: Any) -> Tensor:
-        """Its sums over these examples, from whatever of `context` it uses."""
+        """Its sums over these examples, with the parts of `context` that it uses."""
         refuse_own_options(self, context)
         _refuse_unknown(context)
         given = {"answers": answers, "truth": truth, **context, **self.options}
@@ -96,14 +96,14 @@ class Metric:
 
     @functools.cached_property
     def arguments(self) -> frozenset[str]:
-        """The names of what `sums` takes."""
+        """The names of the arguments of `sums`."""
         return frozenset(inspect.signature(self.sums).parameters)
 
     def __reduce__(self) -> Any:
-        return find, (self.name,)  # `sums` itself goes by the name of the public function
+        return find, (self.name,)  # `sums` itself has the name of the public function
 
     def format(self, value: float) -> str:
-        """As a table shows it; a dash where there is no number.
+        """As a table shows it; a dash if there is no number.
 
         Example:
             >>> from simloss import metrics
@@ -133,9 +133,9 @@ def metric(
     template: str | None = None,
     k: int | None = None,
 ) -> Callable[[Callable[P, Tensor]], Callable[P, float]]:
-    """Makes a function that returns sums the public metric of the same name, and registers it.
+    """Turn a function that returns sums into the public metric of the same name, and register it.
 
-    With `template`, such as "top_{k}_accuracy", it is a family, registered for the default `k`.
+    With `template`, such as "top_{k}_accuracy", it is a family, registered with the default `k`.
     """
 
     def register(sums: Callable[P, Tensor]) -> Callable[P, float]:
@@ -173,20 +173,20 @@ _FAMILIES: dict[str, Metric] = {}
 
 
 def refuse_own_options(metric: Metric, context: Mapping[str, Any]) -> None:
-    """One sentence where `context` says again what the name says: the k of top-k."""
+    """Refuse an option that the name already sets: the k of top-k."""
     for name in metric.options.keys() & context.keys():
         raise ValueError(
-            f"`{name}` must be told by the name of the metric, {metric.name!r}, "
+            f"`{name}` must be part of the metric's name, {metric.name!r}, "
             f"but got {name}={context[name]!r}."
         )
 
 
 def _refuse_unknown(context: Mapping[str, Any]) -> None:
-    """More than one metric needs may be given, but nothing that none has ever heard of."""
+    """Options that only other metrics use are allowed; options that none uses are refused."""
     known = {name for metric in METRICS.values() for name in metric.arguments}
     for name in context.keys() - known:
         remedy = _checks.nearest_spelling(name, known)
-        raise TypeError(f"`{name}` must be something a metric takes, but none does{remedy}.")
+        raise TypeError(f"`{name}` must be an option of some metric, but it is not{remedy}.")
 
 
 def _member(family: Metric, k: int) -> Metric:
@@ -200,7 +200,7 @@ def _member(family: Metric, k: int) -> Metric:
 
 
 def find(metric: str) -> Metric:
-    """The metric of that name, also by its common short name, and for any k of a family.
+    """The metric with that name, or with that common short name; for a family, with any k.
 
     Example:
         >>> from simloss import metrics
@@ -236,7 +236,7 @@ def answers_and_truth(
 
 
 def probabilities_and_truth(probabilities: Any, truth: Any) -> tuple[Tensor, Tensor]:
-    """Flat on one device, (M, C) and (M)."""
+    """Both flat on one device, (M, C) and (M)."""
     p = _checks.probabilities(probabilities)
     y = _checks.class_indices("truth", truth, p.shape[-1])
     _checks.same_shape("truth", y.shape, "probabilities", p.shape[:-1])
@@ -244,6 +244,6 @@ def probabilities_and_truth(probabilities: Any, truth: Any) -> tuple[Tensor, Ten
 
 
 def total_and_count(values: Tensor) -> Tensor:
-    """Of one value an example, (2), in a dtype that does not lose digits."""
+    """Total and count of one value per example, (2), in a dtype that does not lose digits."""
     values = values.to(wide(values))
     return torch.stack([values.sum(), values.new_tensor(values.numel())])

@@ -13,7 +13,7 @@ from .registry import Metric, find
 
 @dataclass(frozen=True)
 class Scorer:
-    """What scikit-learn takes as `scoring`; made by :func:`scorer`."""
+    """A scikit-learn `scoring`; made by :func:`scorer`."""
 
     name: str
     classes: tuple[Any, ...] | None
@@ -21,7 +21,7 @@ class Scorer:
     context: dict[str, Any] = field(default_factory=dict)
 
     def __call__(self, estimator: Any, X: Any, y: Any) -> float:
-        """The metric of the estimator's answers, negated where lower is better."""
+        """The metric of the estimator's answers, negated if lower is better."""
         own = np.asarray(estimator.classes_)
         classes = own if self.classes is None else np.asarray(self.classes)
         context = dict(self.context)
@@ -52,14 +52,14 @@ def scorer(
     """A metric as scikit-learn's `scoring`: higher is better, so errors come out negative.
 
     Args:
-        name: of the metric.
-        classes: **all class labels in class order**. Without it, the labels the estimator was
-            trained on, as it sorted them: wrong for an order such as low, medium, high, and short
-            where a fold has not seen every class.
-        decision: a cost for :func:`simloss.decide`; the answers are then made from `predict_proba`
-            by it. Without it, they are what `predict` says.
-        **context: what the metric needs beside that: `cost`, `tree`, `similarity`, `positions`; the
-            last also says where the classes lie for a `decision` by median or mean.
+        name: the name of the metric.
+        classes: **all class labels in class order**. By default the labels the estimator was
+            trained on, as it sorted them: wrong for an order such as low, medium, high, and
+            incomplete if a fold has not seen every class.
+        decision: a cost for :func:`simloss.decide`, which then makes the answers from
+            `predict_proba`. By default they come from `predict`.
+        **context: what else the metric needs: `cost`, `tree`, `similarity`, `positions`; the
+            last is also used by a `decision` by median or mean.
 
     Example:
         >>> from sklearn.dummy import DummyClassifier
@@ -89,6 +89,6 @@ def _places(labels: Any, classes: Any, what: str) -> Any:
         if label not in place:
             raise ValueError(
                 f"`classes` must hold every label, but {what} holds {label!r}; "
-                f"give all labels in class order."
+                f"pass all labels in class order."
             )
     return np.array([place[label] for label in labels])

@@ -1,26 +1,26 @@
-"""Which metrics stand together, and all of them at once."""
+"""Which metrics are shown together, and many metrics at once."""
 
 from collections.abc import Iterable
 from typing import Any
 
 from .registry import METRICS, Metric, find
 
-# What a metric that counts some errors as less bad is always shown with: such a metric can be
-# bought with probabilities that no longer mean what they say.
+# Always shown with a metric that counts some errors as less bad: such a metric can be improved
+# at the price of probabilities that are no longer calibrated.
 _BESIDE_COST = ("nll", "calibration_error")
 _STRUCTURE = frozenset({"order", "tree", "cost", "similarity"})
 
 
 def columns(names: str | Iterable[str], *, probabilities: bool = True) -> list[str]:
-    """The metrics to show when these are asked for: each with those it misleads without.
+    """The metrics to show if these are requested: each with those without which it misleads.
 
-    A number about the errors alone (FSA, severity) brings accuracy and the height over all
-    examples, which stand before it. Any metric of order, tree, cost or similarity brings NLL and
-    calibration error, which stand last, if there are probabilities.
+    A metric of the errors alone (FSA, severity) brings accuracy and the height over all
+    examples, which come before it. Any metric of order, tree, cost or similarity brings NLL and
+    calibration error, which come last, if there are probabilities.
 
     Args:
-        names: of one metric or several, in the order wanted.
-        probabilities: whether there are any.
+        names: one metric or several, in the order wanted.
+        probabilities: whether probabilities are available.
 
     Example:
         >>> from simloss import metrics
@@ -55,14 +55,14 @@ def evaluate(
     Args:
         answers: class indices, any shape.
         truth: class indices of the same shape.
-        names: the metric or metrics wanted; else every one that what is given allows.
+        names: the metric or metrics wanted; by default every one that the arguments allow.
         probabilities: (..., C).
         cost: for :func:`mean_cost`.
         tree: a :class:`simloss.Tree`, or the superclass of each class.
         similarity: for :func:`mean_similarity`.
-        positions: where each class lies, for the errors of ordered classes.
-        ordered: whether the classes are in an order, as those with positions are; without `names`
-            it brings those metrics.
+        positions: the position of each class, for the errors of ordered classes.
+        ordered: whether the classes are ordered, as they are with positions; without `names`
+            this adds the metrics of ordered classes.
 
     Returns:
         name -> value, in the order of the columns.

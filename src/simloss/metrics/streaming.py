@@ -1,7 +1,7 @@
 """Metrics that add up batch by batch and over processes, for torchmetrics and Lightning.
 
-Needs the extra `torchmetrics`. (torchmetrics fails to import beside a torchvision that does not fit
-the installed torch; without torchvision it is fine.)
+Needs the extra `torchmetrics`. (torchmetrics fails to import if the installed torchvision does not
+match torch; without torchvision it works.)
 """
 
 from collections.abc import Iterable
@@ -24,14 +24,14 @@ else:
 class StreamingMetric(torchmetrics.Metric):
     """Any metric of the registry, fed batch by batch.
 
-    It gives what the plain function gives for all batches at once, on one process or many.
+    It gives the same as the plain function on all batches at once, on one process or many.
 
     Args:
-        name: of the metric.
+        name: the name of the metric.
         num_classes: C.
-        decision: a cost for :func:`simloss.decide`, by which answers are made of probabilities.
-        **context: what the metric needs beside that: `cost`, `tree`, `similarity`, `positions`; the
-            last also says where the classes lie for a `decision` by median or mean.
+        decision: a cost for :func:`simloss.decide`, which turns probabilities into answers.
+        **context: what else the metric needs: `cost`, `tree`, `similarity`, `positions`; the
+            last is also used by a `decision` by median or mean.
 
     Example:
         >>> import torch
@@ -57,11 +57,11 @@ class StreamingMetric(torchmetrics.Metric):
         refuse_unused([self.metric], context, decision)
         self.context = {"num_classes": self.num_classes, **context}
         if self.metric.adds_up:
-            # The sums of one made-up example have the shape of any sums.
+            # The sums of one made-up example have the shape of all sums.
             zero = torch.zeros(1, dtype=torch.long)
             certain = torch.eye(1, self.num_classes)
             one = self.metric.sums_of(zero, zero, **self.context, probabilities=certain)
-            # Apple's devices have no float64, and the state must be able to move there.
+            # Apple's devices have no float64, and it must be possible to move the state there.
             dtype = torch.float32 if torch.backends.mps.is_available() else one.dtype
             self.add_state("sums", torch.zeros_like(one, dtype=dtype), dist_reduce_fx="sum")
         else:
@@ -76,7 +76,7 @@ class StreamingMetric(torchmetrics.Metric):
         return self.metric.higher_is_better
 
     def update(self, preds: Tensor, target: Tensor) -> None:
-        """Takes in a batch: probabilities (N, C) or answers (N), and true classes (N)."""
+        """Add a batch: probabilities (N, C) or answers (N), and true classes (N)."""
         is_probability = preds.is_floating_point()
         context = {**self.context, "probabilities": preds} if is_probability else self.context
         answers = decided(preds, self.decision, self.context) if is_probability else preds
@@ -87,11 +87,11 @@ class StreamingMetric(torchmetrics.Metric):
             self.sums.append(sums)
 
     def compute(self) -> Tensor:
-        """The metric of everything since the last reset, a scalar."""
+        """The metric over everything since the last reset, a scalar."""
         sums = self.sums
         if isinstance(sums, list):
             if not sums:
-                return torch.tensor(torch.nan)  # as the mean of no example
+                return torch.tensor(torch.nan)  # like the mean of no examples
             sums = torch.cat(sums)
         return self.metric.finish(sums).to(torch.get_default_dtype())
 
@@ -118,5 +118,5 @@ def collection(
         )
         for metric in shown
     }
-    # Metrics with equal sums are not the same metric: nothing is shared between them.
+    # Metrics with equal sums are still different metrics: they share nothing.
     return torchmetrics.MetricCollection(made, compute_groups=False)

@@ -1,8 +1,8 @@
-"""Classes in a tree: how far up one must go until answer and truth meet.
+"""Metrics of classes in a tree: how far up answer and truth meet.
 
-Answers and truths are classes or, of a :class:`simloss.Tree`, any nodes: an answer that stops at
-the parent (:func:`simloss.decide_node`), a truth that is known to be "some bird". What is not known
-cannot be wrong: an answer below the truth counts as right.
+Answers and truths are classes or, with a :class:`simloss.Tree`, any nodes: an answer that stops
+at the parent (:func:`simloss.decide_node`), or a truth known only as "some bird". An answer below
+the truth counts as right, because nothing says that it is wrong.
 """
 
 from typing import Any
@@ -15,12 +15,12 @@ from ..similarity import Tree
 from ..similarity.ancestors import at_level, common_ancestors
 from .registry import answers_and_truth, metric, total_and_count
 
-# What a number about the errors alone cannot be read without.
+# Always shown with a metric of the errors alone.
 _BESIDE_ERRORS = ("accuracy", "mean_height")
 
 
 def as_tree(tree: Any) -> Tree:
-    """A tree as it is, or that of the superclass of each class, by name or number."""
+    """The tree itself, or that of the superclass of each class, by name or number."""
     if isinstance(tree, Tree):
         return tree
     if isinstance(tree, Tensor):
@@ -35,7 +35,7 @@ def as_tree(tree: Any) -> Tree:
         if hasattr(name, "__len__") and not isinstance(name, (str, bytes)):
             raise TypeError(
                 f"`tree` must be the superclass of each class, (C), one name or number each, "
-                f"but got {name!r} for one; a deeper tree is a simloss.Tree."
+                f"but got {name!r} for one; for a deeper tree, pass a simloss.Tree."
             )
     return Tree.from_superclasses([str(i) for i in range(len(names))], [str(n) for n in names])
 
@@ -48,9 +48,9 @@ def nodes_and_truth(answers: Any, truth: Any, tree: Any) -> tuple[Tensor, Tensor
 
 
 def judged_and_truth(answers: Any, truth: Any, tree: Any) -> tuple[Tensor, Tensor, Tree]:
-    """The same, the answers no more specific than what is known.
+    """Both as flat nodes, the answers no more specific than the truth.
 
-    Where the truth is an inner node, an answer below it cannot be told from it: it is taken for it.
+    If the truth is an inner node, an answer below it counts as that node.
     """
     a, y, known = nodes_and_truth(answers, truth, tree)
     return torch.where(common_ancestors(known, a, y) == y, y, a), y, known
@@ -59,7 +59,7 @@ def judged_and_truth(answers: Any, truth: Any, tree: Any) -> tuple[Tensor, Tenso
 def common_heights(answers: Tensor, truth: Tensor, tree: Any) -> Tensor:
     """How far above the truth it meets each answer, (M).
 
-    For classes equal to ``tree.cost()[truth, answers]``, without the (C, C) matrix.
+    For classes this equals ``tree.cost()[truth, answers]``, without the (C, C) matrix.
     """
     a, y, known = judged_and_truth(answers, truth, tree)
     heights = torch.tensor(known.heights, device=a.device)  # (V)
@@ -70,8 +70,8 @@ def _same_superclass(answers: Any, truth: Any, tree: Any, level: int) -> tuple[T
     """Whether each answer is in the superclass of the truth, and whether it is wrong, (M) each."""
     if level != 1 and not isinstance(tree, Tree):
         raise ValueError(
-            f"`level` must be 1 for a list of superclasses, which has no other, "
-            f"but got {level!r}; a simloss.Tree has more."
+            f"`level` must be 1 for a list of superclasses, which has one level, "
+            f"but got {level!r}; for more levels, pass a simloss.Tree."
         )
     a, y, known = judged_and_truth(answers, truth, tree)
     _checks.index("level", level, known.heights[known.root] + 1)
@@ -89,14 +89,14 @@ def _same_superclass(answers: Any, truth: Any, tree: Any, level: int) -> tuple[T
 def superclass_accuracy(answers: Any, truth: Any, tree: Any, *, level: int = 1) -> Tensor:
     r"""The share of answers in the right superclass, :math:`\frac1N \sum_n [s(a_n) = s(y_n)]`.
 
-    The paper's SA. Never below accuracy.
+    The paper's SA. It is never below accuracy.
 
     Args:
         answers: classes or nodes, any shape.
         truth: classes or nodes of the same shape.
         tree: a :class:`simloss.Tree`, or the superclass of each class, (C), by name or number.
-        level: which ancestors of a :class:`simloss.Tree` are the superclasses, in steps below the
-            root.
+        level: the level of a :class:`simloss.Tree` that holds the superclasses, in steps below
+            the root.
 
     Example:
         >>> from simloss import metrics
@@ -130,11 +130,11 @@ def _zero_without_errors(sums: Tensor) -> Tensor:
     finish=_one_without_errors,
 )
 def failed_superclass_accuracy(answers: Any, truth: Any, tree: Any, *, level: int = 1) -> Tensor:
-    r"""Of the wrong answers, the share in the right superclass.
+    r"""The share of the wrong answers that are in the right superclass.
 
     .. math:: \frac{\sum_n [a_n \ne y_n]\,[s(a_n) = s(y_n)]}{\sum_n [a_n \ne y_n]}
 
-    The paper's FSA. 1 where there is no error at all. **It rises when more examples are answered
+    The paper's FSA. It is 1 if there are no errors. **It rises when more examples are answered
     wrong but nearly right**: read it beside accuracy and the mean height over all examples, which
     :func:`simloss.metrics.evaluate` always adds.
 
@@ -152,7 +152,7 @@ def failed_superclass_accuracy(answers: Any, truth: Any, tree: Any, *, level: in
 
 @metric(
     "Height",
-    formula="mean over all examples of the height of the lowest common ancestor (0 where right)",
+    formula="mean over all examples of the height of the lowest common ancestor (0 if right)",
     higher_is_better=False,
     needs={"tree"},
 )
@@ -162,7 +162,7 @@ def mean_height(answers: Any, truth: Any, tree: Any) -> Tensor:
     .. math:: \frac1N \sum_n h(\mathrm{lca}(a_n, y_n))
 
     h is the height of a node, 0 for a class: a right answer counts 0, a wrong one in the right
-    lowest group 1, and so on. Where the truth is an inner node, :math:`h(y_n)` is subtracted, and
+    lowest group 1, and so on. If the truth is an inner node, :math:`h(y_n)` is subtracted, and
     an answer below it counts 0.
 
     Args:
@@ -191,7 +191,7 @@ def severity(answers: Any, truth: Any, tree: Any) -> Tensor:
 
     .. math:: \frac{\sum_n [a_n \ne y_n]\, h(\mathrm{lca}(a_n, y_n))}{\sum_n [a_n \ne y_n]}
 
-    0 where there is no error at all. **It falls when easy examples are answered wrong**: read it
+    It is 0 if there are no errors. **It falls when easy examples are answered wrong**: read it
     beside accuracy and :func:`mean_height`, which :func:`simloss.metrics.evaluate` always adds.
 
     Args: as :func:`mean_height`.

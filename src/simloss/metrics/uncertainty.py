@@ -1,4 +1,4 @@
-"""Whether the probabilities mean what they say, whatever was answered."""
+"""Metrics of the probabilities themselves, whatever the answers."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -24,7 +24,7 @@ def nll(probabilities: Any, truth: Any) -> Tensor:
     r"""Negative log likelihood, :math:`-\frac1N \sum_n \log p_{n y_n}`, in nats.
 
     A probability of 0 counts as the smallest normal number of float32 (87.3 nats) or float64,
-    because that is where a softmax underflows. From logits that are more extreme, take
+    because that is where a softmax underflows. For more extreme logits, use
     ``F.cross_entropy(logits, truth)``.
 
     Args:
@@ -68,7 +68,7 @@ def brier(probabilities: Any, truth: Any) -> Tensor:
 
 
 def _bin_sums(probabilities: Any, truth: Any, bins: int) -> Tensor:
-    """Of each bin the number of examples, their total confidence and how many are right."""
+    """Per bin: the number of examples, their total confidence and how many are right."""
     bins = _checks.class_count("bins", bins)
     p, y = probabilities_and_truth(probabilities, truth)
     confidence, answer = p.max(-1)
@@ -96,14 +96,14 @@ def calibration_error(probabilities: Any, truth: Any, *, bins: int = BINS) -> Te
 
     .. math:: \sum_b \frac{N_b}{N} \,\big| \mathrm{right}_b - \mathrm{confidence}_b \big|
 
-    Examples are put into `bins` equally wide bins by their largest probability, a bin including its
-    upper edge; an empty bin counts nothing. It judges the probabilities, not the answers: the most
-    probable class is what counts as right or wrong here.
+    Examples go into `bins` equally wide bins by their largest probability; a bin includes its
+    upper edge, and empty bins do not count. It judges the probabilities, not the answers: the most
+    probable class counts as right or wrong here.
 
     Args:
         probabilities: (..., C).
         truth: class indices, (...).
-        bins: how many.
+        bins: the number of bins.
 
     Example:
         >>> from simloss import metrics
@@ -115,7 +115,7 @@ def calibration_error(probabilities: Any, truth: Any, *, bins: int = BINS) -> Te
 
 @dataclass(frozen=True)
 class Reliability:
-    """The points of a calibration curve, one for each bin that holds an example.
+    """The points of a calibration curve, one for each bin with examples.
 
     Attributes:
         confidence: the mean largest probability in the bin.
@@ -134,7 +134,7 @@ def reliability(probabilities: Any, truth: Any, *, bins: int = BINS) -> Reliabil
     Args:
         probabilities: (..., C).
         truth: class indices, (...).
-        bins: how many.
+        bins: the number of bins.
 
     Example:
         >>> from simloss import metrics
@@ -145,7 +145,7 @@ def reliability(probabilities: Any, truth: Any, *, bins: int = BINS) -> Reliabil
 
 
 def reliability_of(sums: Tensor) -> Reliability:
-    """The same of the sums of :func:`calibration_error`, (3, bins)."""
+    """The same from the sums of :func:`calibration_error`, (3, bins)."""
     counts, confidence, right = sums[:, sums[0] > 0]
     return Reliability(
         (confidence / counts).tolist(), (right / counts).tolist(), counts.long().tolist()

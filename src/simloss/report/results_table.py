@@ -18,7 +18,7 @@ _SCALED = "nll_calibrated"
 def results_table(verdict: Verdict, *, every: bool = False) -> str:
     """Markdown: a line a family, cross entropy first; test values, chosen on validation.
 
-    With `every`, a line a treatment. The metric that counts has its standard deviation over runs
+    With `every`, a line per treatment. The metric that counts has its standard deviation over runs
     and a mark, corrected for all comparisons of the table. Metrics of probabilities stand once, of
     the weights kept for argmax, and the log-likelihood again after temperature scaling.
     """

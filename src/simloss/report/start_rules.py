@@ -88,7 +88,7 @@ def _effective(cases: Sequence[Case]) -> Rule:
 RULES: dict[str, Fit] = {
     "one r for all": _constant,
     "by the number of classes": _line(lambda case: math.log(case.classes)),
-    "by training examples a class": _line(lambda case: math.log(case.examples / case.classes)),
+    "by training examples per class": _line(lambda case: math.log(case.examples / case.classes)),
     "by cross entropy's NLL": _line(lambda case: case.nll),
     "by effective classes": _effective,
 }

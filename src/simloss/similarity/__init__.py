@@ -1,4 +1,4 @@
-"""What is known about the classes, made into a similarity S. One file a kind of knowledge."""
+"""Builders that turn what is known about the classes into a similarity S; one file per kind."""
 
 from .base import Similarity
 from .circular import circular

@@ -20,7 +20,7 @@ _FEW_SHARE = 0.05
 
 
 def advice(found: "Diagnosis") -> Iterator[str]:
-    """A sentence for each thing to worry about."""
+    """One sentence for each thing to worry about."""
     yield from _about_use(found)
     if found.interchangeable:
         a, b = found.interchangeable[0]
@@ -30,13 +30,13 @@ def advice(found: "Diagnosis") -> Iterator[str]:
                 f" and {len(found.interchangeable) - 1} more pairs"
                 * (len(found.interchangeable) > 1)
             )
-            + " are interchangeable (S = 1): no loss will tell them apart. Merge them if that is "
-            "meant, else sharpen the similarity or raise its lower bound."
+            + " are interchangeable (S = 1): no loss can tell them apart. If that is intended, "
+            "merge them; if not, sharpen the similarity or raise its lower bound."
         )
     if not found.symmetric and found.similarity.kind == "similarity":
         yield (
-            "S is not symmetric. SimLoss and SoftTargetLoss take it as it is (row = true class); "
-            "if that is not meant, symmetrized() mends it."
+            "S is not symmetric. SimLoss and SoftTargetLoss use it unchanged (row = true class); "
+            "if that is not intended, symmetrized() fixes it."
         )
     if found.similarity.kind == "similarity" and found.proper is not True:
         yield _about_properness(found)
@@ -58,7 +58,7 @@ def _about_use(found: "Diagnosis") -> Iterator[str]:
         yield (
             f"All {found.similarity.num_classes:,} classes count as only "
             f"{found.effective_classes:.2f}: almost any answer is forgiven, and SimLoss will "
-            f"hardly learn. Lower r or the temperature, or raise the lower bound."
+            f"learn very little. Lower r or the temperature, or raise the lower bound."
         )
 
 
@@ -73,15 +73,15 @@ def _about_properness(found: "Diagnosis") -> str:
     assert found.expected_losses is not None
     itself, other = found.expected_losses
     return (
-        f"ProperSimLoss is not proper with this S: where the truth is "
-        f"{_probabilities(found, found.improper_at)}, it expects a loss of {itself:.8f} for that "
+        f"ProperSimLoss is not proper with this S: if the truth is "
+        f"{_probabilities(found, found.improper_at)}, its expected loss is {itself:.8f} for that "
         f"answer, but {other:.8f} for {_probabilities(found, found.better_answer)}; "
         f"{found.proper_reason}. {_remedy(found)}"
     )
 
 
 def _probabilities(found: "Diagnosis", p: "Tensor") -> str:
-    """The largest of them, with their classes."""
+    """The largest probabilities, with their classes."""
     largest = p.argsort(descending=True, stable=True)[:_LARGEST].tolist()
     parts = [f"{found.name(i)} {float(p[i]):.3f}" for i in largest if float(p[i]) >= 0.0005]
     rest = int((p >= 0.0005).sum()) - len(parts)
@@ -92,14 +92,14 @@ def _remedy(found: "Diagnosis") -> str:
     similarity = found.similarity
     if isinstance(similarity, EmbeddingSimilarity):
         if float(similarity.tensors["lower_bound"]) > 0:
-            return "With kernel='angle' and lower_bound=0 (and a lower temperature) it mostly is."
+            return "With kernel='angle' and lower_bound=0 (and a lower temperature) it usually is."
         if similarity.options["kernel"] == "cosine":
-            return "With kernel='angle' of the same vectors it mostly is."
+            return "With kernel='angle' and the same vectors it usually is."
     if isinstance(similarity, TreeSimilarity):
-        return "With measure='height' of the same tree it is."
+        return "With measure='height' and the same tree it is."
     return (
         "It always is with order, values and tree (by height), and with any S without zeros that "
-        "is blended with enough of identity(). SimLoss and SoftTargetLoss do not mind."
+        "is blended with enough of identity(). SimLoss and SoftTargetLoss do not need it."
     )
 
 
@@ -107,11 +107,11 @@ def _about_vanishing(found: "Diagnosis") -> str:
     unsure = (
         "With the given posteriors"
         if found.uncertainty is None
-        else f"When unsure by {found.uncertainty:g} step" + ("s" * (found.uncertainty != 1))
+        else f"At an uncertainty of {found.uncertainty:g} step" + ("s" * (found.uncertainty != 1))
     )
     return (
-        f"{unsure}, SimLoss would never answer with {len(found.vanishing)} of "
-        f"{found.vanishing_of} classes: others stand for them. If they matter, lower r or the "
+        f"{unsure}, SimLoss would never answer {len(found.vanishing)} of the "
+        f"{found.vanishing_of} classes: others stand in for them. If they matter, lower r or the "
         f"temperature, raise the lower bound, blend in cross entropy (cross_entropy_share), or use "
         f"ProperSimLoss or SoftTargetLoss."
     )
@@ -123,7 +123,7 @@ def table(found: "Diagnosis") -> str:
     width = max(len(name) for name, _ in rows)
     lines = [repr(found.similarity)]
     if found.sampled:
-        lines.append(f"  (of {found.similarity.num_classes:,} classes, {found.sampled} looked at)")
+        lines.append(f"  (a sample of {found.sampled} of {found.similarity.num_classes:,} classes)")
     lines += [f"  {name:<{width}}  {value}" for name, value in rows]
     notes = found.similarity.notes
     lines += ["How it was made"] if notes else []
@@ -150,7 +150,7 @@ def _rows(found: "Diagnosis") -> Iterator[tuple[str, str]]:
     yield "mean similarity", f"{found.mean_similarity:.3g} off the diagonal"
     yield "nearest pairs", _nearest(found)
     plural = "" if found.answered == 1 else "es"
-    yield "SimLoss's best answer", f"names {found.answered:.3g} class{plural} on average"
+    yield "SimLoss's best answer", f"uses {found.answered:.3g} class{plural} on average"
     yield "vanishing classes", _vanishing(found)
     yield "entries above 0", f"{100 * found.density:.3g} %"
     whole = _bytes(4 * found.similarity.num_classes**2)
@@ -163,10 +163,10 @@ def _yes(value: bool) -> str:
 
 def _triangle(found: "Diagnosis") -> str:
     if found.triangle is None:
-        return "not asked of probabilities"
+        return "does not apply to probabilities"
     if found.worst_triangle is None:
         return "holds"
-    return "broken, worst by " + " - ".join(found.name(each) for each in found.worst_triangle)
+    return "broken, worst for " + " - ".join(found.name(each) for each in found.worst_triangle)
 
 
 def _nearest(found: "Diagnosis") -> str:
@@ -178,7 +178,7 @@ def _nearest(found: "Diagnosis") -> str:
         if frozenset((a, b)) not in seen and similarity > 0:
             seen.add(frozenset((a, b)))
             parts.append(f"{found.name(a)} - {found.name(b)} {similarity:.3g}")
-    return ", ".join(parts[:4]) or "none is like another"
+    return ", ".join(parts[:4]) or "none: no two classes are alike"
 
 
 def _vanishing(found: "Diagnosis") -> str:

@@ -1,4 +1,4 @@
-"""What any two nodes of a tree have in common, for many pairs at once."""
+"""The common ancestors of nodes in a tree, for many pairs at once."""
 
 from typing import TYPE_CHECKING
 
@@ -10,9 +10,9 @@ if TYPE_CHECKING:
 
 
 def at_level(tree: "Tree", level: int) -> Tensor:
-    """The ancestor of each node that is `level` steps below the root, (V).
+    """The ancestor of each node at `level` steps below the root, (V).
 
-    A node that is less deep is its own.
+    A node above that level is its own ancestor.
     """
     parents, depths = torch.tensor(tree.parents), torch.tensor(tree.depths)
     found = torch.arange(len(parents))
@@ -22,9 +22,9 @@ def at_level(tree: "Tree", level: int) -> Tensor:
 
 
 def common_ancestors(tree: "Tree", first: Tensor, second: Tensor) -> Tensor:
-    """The lowest common ancestor of each two nodes, a node being its own; of their shape.
+    """The lowest common ancestor of each pair of nodes, in their shape; a node is its own ancestor.
 
-    Level by level from the root down, as long as the two agree.
+    Goes down from the root level by level, as long as the two agree.
     """
     common = torch.full_like(first, tree.root)
     for level in range(1, max(tree.depths) + 1):

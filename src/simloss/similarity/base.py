@@ -1,4 +1,4 @@
-"""What every similarity is, whatever it was made from."""
+"""The base class of every similarity."""
 
 from abc import ABC, abstractmethod
 from os import PathLike
@@ -12,24 +12,24 @@ from .. import _checks
 if TYPE_CHECKING:
     from .diagnosis import Diagnosis
 
-# Rows of S that are looked at together where all of S is too much to hold.
+# The number of entries of S to hold at once when all of S is too large.
 _CHUNK_ENTRIES = 1 << 22
 
 
 class Similarity(ABC):
     r"""How alike the classes are: a value :math:`S \in [0, 1]^{C \times C}`, row = true class.
 
-    Made by the builders in :mod:`simloss.similarity`, never by hand. Each structure
-    (powers of one number, a stored matrix, vectors) keeps as little as it can and
-    computes rows when they are asked for; nobody needs to know which one it is.
+    Made by the builders in :mod:`simloss.similarity`, never directly. Each structure
+    (powers of one number, a stored matrix, vectors) stores as little as possible and
+    computes rows on request; callers do not need to know which one it is.
 
     Attributes:
         num_classes: C.
-        names: one name a class, or None.
+        names: one name per class, or None.
         kind: "similarity" (diagonal 1) or "probability" (rows sum to 1).
-        tensors: what the structure keeps, by name.
-        kept: where a builder dropped classes, the places of those it kept; else None.
-        notes: what a builder decided by itself, a sentence each.
+        tensors: what the structure stores, by name.
+        kept: if a builder dropped classes, the indices of those it kept; else None.
+        notes: what a builder decided by itself, one sentence each.
 
     Example:
         >>> from simloss.similarity import order
@@ -57,7 +57,7 @@ class Similarity(ABC):
         kind: str = "similarity",
         **options: Any,
     ) -> None:
-        # No checks here: the builders have made them, and the losses call this in every step.
+        # No checks here: the builders have done them, and the losses call this in every step.
         self.num_classes = num_classes
         self.tensors = tensors
         self.names = names
@@ -66,7 +66,7 @@ class Similarity(ABC):
 
     @property
     def num_rows(self) -> int:
-        """How many rows there are to ask for: C, or more where inner nodes have one, too."""
+        """The number of rows: C, or more if inner nodes have rows too."""
         return self.num_classes
 
     @abstractmethod
@@ -79,15 +79,15 @@ class Similarity(ABC):
 
     @abstractmethod
     def _description(self) -> str:
-        """What stands in the repr between the number of classes and the bracket."""
+        """The part of the repr between the number of classes and the closing bracket."""
 
     @abstractmethod
     def normalized(self) -> "Similarity":
-        r"""Each row divided by its sum: the paper's appendix, of kind "probability".
+        r"""Each row divided by its sum, of kind "probability": the paper's appendix.
 
-        :math:`S_{ij} / \sum_k S_{ik}`. Each loss has the same gradient with it. SimLoss and the
-        proper loss have a value larger by the mean of :math:`\log \sum_k S_{yk}`; soft targets,
-        which divide the rows by their sums themselves, the same value.
+        :math:`S_{ij} / \sum_k S_{ik}`. The gradient of every loss stays the same. The value of
+        SimLoss and the proper loss grows by the mean of :math:`\log \sum_k S_{yk}`; soft targets
+        keep their value, because they divide the rows by their sums anyway.
 
         Example:
             >>> from simloss.similarity import order
@@ -112,17 +112,17 @@ class Similarity(ABC):
         return rows
 
     def log_rows(self, target: Tensor, dtype: torch.dtype) -> Tensor:
-        """The logarithm of those rows, (..., C); minus infinity where S is 0."""
-        # In a narrower dtype than its own S would underflow before the logarithm is taken.
+        """The logarithm of the rows of S, (..., C); minus infinity where S is 0."""
+        # In a narrower dtype, S would underflow before the logarithm is taken.
         return self.rows(target, torch.promote_types(dtype, self._dtype())).log().to(dtype)
 
     def columns(self, target: Any, dtype: torch.dtype | None = None) -> Tensor:
         """The columns of S for the given classes, shape of `target` + (C).
 
-        A structure that need not be symmetric has a method of its own for them.
+        A structure that may be asymmetric overrides this method.
         """
         target, dtype = self._index(target), dtype or self._dtype()
-        columns = self._similarities(target, dtype)  # (*, C), for S is symmetric
+        columns = self._similarities(target, dtype)  # (*, C), because S is symmetric
         if self._is_normalized_on_the_fly():
             columns = columns / self._row_sums(self._all_classes(), dtype)
         return columns
@@ -151,7 +151,7 @@ class Similarity(ABC):
         return cost + 0.0  # -0. becomes 0.
 
     def with_tensors(self, tensors: dict[str, Tensor]) -> Self:
-        """The same structure holding other tensors; nothing is checked."""
+        """The same structure with other tensors; nothing is checked."""
         same = type(self)(
             self.num_classes, tensors, names=self.names, kind=self.kind, **self.options
         )
@@ -159,23 +159,23 @@ class Similarity(ABC):
         return same
 
     def detached(self) -> Self:
-        """The same on the CPU and without gradients: to look at, to store."""
+        """A copy on the CPU without gradients, to show or to store."""
         return self.with_tensors({k: v.detach().cpu() for k, v in self.tensors.items()})
 
     def diagnose(self, prior: Any = None, uncertainty: Any = None) -> "Diagnosis":
-        """What there is to know and to worry about; :func:`simloss.similarity.diagnose`."""
+        """Its properties and possible problems; see :func:`simloss.similarity.diagnose`."""
         from .diagnosis import diagnose
 
         return diagnose(self, prior, uncertainty)
 
     def figure(self, *, order: str = "given") -> Any:
-        """An interactive heat map (plotly); :func:`simloss.similarity.figure`."""
+        """An interactive heat map (plotly); see :func:`simloss.similarity.figure`."""
         from .figure import figure
 
         return figure(self, order=order)
 
     def sketch(self) -> str:
-        """The same in shades of text, for a terminal; :func:`simloss.similarity.sketch`."""
+        """A heat map in text, for a terminal; see :func:`simloss.similarity.sketch`."""
         from .sketch import sketch
 
         return sketch(self)
@@ -216,7 +216,7 @@ class Similarity(ABC):
         return torch.promote_types(torch.get_default_dtype(), torch.float32)
 
     def _wide(self) -> torch.dtype:
-        """The dtype of work that must not lose digits: float64 where the device has it."""
+        """The dtype for work that must not lose digits: float64 if the device has it."""
         return torch.float32 if self._device().type == "mps" else torch.float64
 
     def _device(self) -> torch.device:
@@ -226,11 +226,11 @@ class Similarity(ABC):
         return torch.arange(self.num_classes, device=self._device())
 
     def _chunks(self) -> tuple[Tensor, ...]:
-        """All classes, in parts whose rows can be held at once."""
+        """All classes, in chunks whose rows fit in memory."""
         return self._all_classes().split(max(1, _CHUNK_ENTRIES // self.num_classes))
 
     def _with_row_sums(self) -> Self:
-        """Of kind "probability", the row sums kept as one more tensor."""
+        """The kind "probability", with the row sums stored as one more tensor."""
         sums = [self._similarities(some, self._wide()).sum(1) for some in self._chunks()]
         tensors = {**self.tensors, "row_sums": torch.cat(sums)}
         return type(self)(

@@ -20,7 +20,7 @@ class CircularSimilarity(PowerSimilarity):
         return torch.minimum(distance, self.num_classes - distance)  # (*, C)
 
     def _row_sums(self, target: Tensor, dtype: torch.dtype) -> Tensor:
-        # Every row holds the same numbers, in another order.
+        # Every row holds the same numbers, in a different order.
         one = self._similarities(self._all_classes()[:1], self._wide()).sum()
         return one.expand(target.shape).to(dtype)
 
@@ -30,12 +30,12 @@ def circular(num_classes: int, r: float, *, names: Sequence[str] | None = None) 
 
     .. math:: S_{ij} = r^{\min(|i - j|,\; C - |i - j|)}, \qquad 0^0 = 1
 
-    Like :func:`order`, but 23 o'clock is next to 0 o'clock. It keeps one number.
+    Like :func:`order`, but 23 o'clock is next to 0 o'clock. It stores one number.
 
     Args:
-        num_classes: C; the classes are 0, ..., C - 1 in their order round the circle.
+        num_classes: C; the classes are 0, ..., C - 1 in their order around the circle.
         r: the reduction factor, in [0, 1).
-        names: one name a class.
+        names: one name per class.
 
     Example:
         >>> circular(4, r=0.5).to_dense()

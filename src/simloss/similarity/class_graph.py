@@ -1,4 +1,4 @@
-"""Which classes are next to each other: the edges along which logits can be asked to be smooth."""
+"""Which classes are neighbours: the edges along which logits can be kept smooth."""
 
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -19,21 +19,21 @@ from .values import ValueSimilarity
 
 @dataclass(frozen=True, eq=False)
 class ClassGraph:
-    r"""Edges with weights between nodes: the C classes, then groups of classes.
+    r"""Weighted edges between nodes: the C classes, then groups of classes.
 
-    A group is a node with the mean logit of its classes, so that to draw m siblings together
-    takes m edges instead of all their pairs:
+    A group is a node whose value is the mean logit of its classes. Pulling m siblings together
+    then takes m edges instead of one per pair:
     :math:`\sum_c (z_c - \bar z)^2 = \frac1m \sum_{c < d} (z_c - z_d)^2`.
 
     Attributes:
         num_classes: C.
-        first: a node at one end of each edge, (E); class c is node c, and group g node C + g.
+        first: the node at one end of each edge, (E); class c is node c, and group g is node C + g.
         second: the node at the other end, (E).
-        weight: of each edge, (E).
+        weight: the weight of each edge, (E).
         member: a class that is in a group, (M).
-        group: the group it is in, (M), from 0 on.
-        total_weight: of the penalty, summed over all examples: for n of them, the weight beside the
-            mean loss is ``total_weight / n``.
+        group: the group it is in, (M), counted from 0.
+        total_weight: the weight of the penalty summed over all examples: with n examples, the
+            weight beside the mean loss is ``total_weight / n``.
     """
 
     num_classes: int
@@ -98,27 +98,27 @@ class ClassGraph:
 
 
 def class_graph(similarity: Any, *, nearest: int = 5) -> ClassGraph:
-    r"""The edges between the classes that a similarity says are next to each other.
+    r"""The edges between the classes that a similarity makes neighbours.
 
     .. math:: \sum_{(i, j)} w_{ij} (z_i - z_j)^2
 
-    is small where logits vary little between like classes. The edges and their weights:
+    is small if logits vary little between similar classes. The edges and their weights:
 
-    - :func:`order`: neighbours, each :math:`1 / (C - 1)`, so the mean of the squared steps;
+    - :func:`order`: neighbours, each :math:`1 / (C - 1)`: the mean of the squared steps;
     - :func:`circular`: the ring, each 1 / C;
-    - :func:`values`: neighbours, the nearer the stiffer, :math:`\overline{\mathrm{gap}} /
+    - :func:`values`: neighbours, stiffer the closer they are, :math:`\overline{\mathrm{gap}} /
       \mathrm{gap}` times :math:`1 / (C - 1)`; equal positions count as the smallest gap;
     - :func:`tree`: each class to the mean of its siblings (all classes below its parent), and each
-      superclass to that of its own siblings, up to the level below the root, which is left free;
-      each 1 / C. With one level of superclasses, the mean of :math:`(z_c - \bar z)^2`;
-    - all others: the `nearest` classes of each class, weighted by S, the weights summing to 1.
+      superclass to the mean of its own siblings, up to the level below the root, which is free;
+      each 1 / C. With one level of superclasses: the mean of :math:`(z_c - \bar z)^2`;
+    - any other: the `nearest` classes of each class, weighted by S; the weights sum to 1.
 
-    The total weight is :math:`C^2 / 3` along a line or ring and 0.3 C else. How it grows with C is
-    derived, 1/3 and 0.3 are measured: docs/mathematics.md. The identity has no edges.
+    The total weight is :math:`C^2 / 3` along a line or ring and 0.3 C otherwise. How it grows with
+    C is derived; 1/3 and 0.3 are measured: docs/mathematics.md. The identity has no edges.
 
     Args:
         similarity: any similarity.
-        nearest: of each class, where it has no better structure; needs a pass over all of S.
+        nearest: the number of neighbours per class if S has no such structure; reads all of S.
 
     Example:
         >>> import torch
@@ -179,7 +179,7 @@ def _by_similarity(whole: Similarity, nearest: int) -> tuple[Tensor, Tensor, Ten
         low, high = torch.minimum(own, other), torch.maximum(own, other)
         edges = torch.cat([edges, (low * count + high)[value > 0]])
         weights = torch.cat([weights, value[value > 0]])
-    edge, place = edges.unique(return_inverse=True)  # nearest to each other: one edge
+    edge, place = edges.unique(return_inverse=True)  # mutual neighbours share one edge
     weight = weights.new_zeros(len(edge)).scatter_reduce(0, place, weights, "amax")
     return edge // count, edge % count, weight / weight.sum()
 

@@ -1,6 +1,6 @@
-"""Similarities made into others: bounded, sharpened, blended, multiplied, restricted, symmetrized.
+"""New similarities from old: bounded, sharpened, blended, multiplied, restricted, symmetrized.
 
-Sparse rows stay sparse rows; everything else becomes a stored matrix.
+Sparse rows stay sparse; everything else becomes a stored matrix.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -20,7 +20,7 @@ _ROWS_AT_ONCE = 256
 
 
 def bounded(similarity: Any, lower_bound: float) -> Similarity:
-    r"""What is less similar than l counts as not similar at all: equation 3 of the paper.
+    r"""Similarities below l become 0: equation 3 of the paper.
 
     .. math:: \frac{\max(0, S_{ij} - l)}{1 - l}
 
@@ -34,7 +34,7 @@ def bounded(similarity: Any, lower_bound: float) -> Similarity:
 
 
 def sharpened(similarity: Any, power: float) -> Similarity:
-    r"""Every entry to a power: above 1 less alike, below 1 more.
+    r"""Every entry raised to a power: above 1 makes classes less alike, below 1 more alike.
 
     .. math:: S_{ij}^{\,\mathrm{power}}
 
@@ -56,7 +56,7 @@ def blended(similarities: Sequence[Any], weights: Sequence[float] | None = None)
 
     Args:
         similarities: at least one.
-        weights: one number of at least 0 each, divided by their sum; by default equal.
+        weights: one number per similarity, at least 0, divided by their sum; by default equal.
 
     Example:
         >>> from simloss.similarity import identity, order
@@ -86,7 +86,7 @@ def multiplied(similarities: Sequence[Any]) -> Similarity:
 
 
 def symmetrized(similarity: Any, how: str = "mean") -> Similarity:
-    r"""Made symmetric: the mean, the geometric mean, the larger or the smaller of the two.
+    r"""Made symmetric: the mean, the geometric mean, the maximum or the minimum of S and S^T.
 
     .. math:: \tfrac12 (S_{ij} + S_{ji})
 
@@ -117,11 +117,11 @@ _MEANS: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
 
 
 def restricted(similarity: Any, classes: Sequence[int] | Sequence[str]) -> Similarity:
-    """Some of the classes, or all of them, in the order given.
+    """Some or all of the classes, in the given order.
 
     Args:
         similarity: any similarity.
-        classes: places, or names where the similarity has some.
+        classes: indices, or names if the similarity has names.
 
     Example:
         >>> from simloss.similarity import order
@@ -148,14 +148,14 @@ def _of_similarity(similarity: Any) -> Similarity:
 
 
 def _each(similarity: Any, change: Callable[[Tensor], Tensor]) -> Similarity:
-    """The same structure of zeros, each entry changed by itself."""
+    """The same zeros, with each other entry changed on its own."""
     whole = _of_similarity(similarity)
     return _combined([whole], lambda rows: change(rows[0]))
 
 
 def _same_classes(similarities: Sequence[Any]) -> list[Similarity]:
     if isinstance(similarities, Similarity):
-        raise TypeError("`similarities` must be a list of similarities, but got only one.")
+        raise TypeError("`similarities` must be a list of similarities, but got a single one.")
     parts = [_of_similarity(each) for each in similarities]
     if not parts:
         raise ValueError("`similarities` must be at least one, but got none.")
@@ -170,7 +170,7 @@ def _same_classes(similarities: Sequence[Any]) -> list[Similarity]:
             a, b = next((a, b) for a, b in zip(first.names, part.names, strict=True) if a != b)
             raise ValueError(
                 f"`similarities` must be over the same classes in the same order, "
-                f"but {a!r} in one stands where {b!r} does in another."
+                f"but one has {a!r} where another has {b!r}."
             )
     return parts
 
@@ -181,13 +181,13 @@ def _weights(weights: Sequence[float] | None, count: int) -> list[float]:
     values = [_checks.at_least_zero("weights", weight) for weight in weights]
     if len(values) != count or sum(values) == 0:
         raise ValueError(
-            f"`weights` must be {count} numbers, one a similarity and not all 0, but got {values}."
+            f"`weights` must be {count} numbers, one per similarity, not all 0, but got {values}."
         )
     return [value / sum(values) for value in values]
 
 
 def _combined(parts: list[Similarity], of_rows: Callable[[list[Tensor]], Tensor]) -> Similarity:
-    """A similarity whose rows are made of the rows of others; sparse if one of them is."""
+    """A similarity computed from the rows of others; sparse if one of them is."""
     named = next((part for part in parts if part.names is not None), parts[0])
     rows = ((some, of_rows([part.rows(some) for part in parts])) for some in named._chunks())
     sparse = any(isinstance(part, SparseSimilarity) for part in parts)
@@ -207,14 +207,14 @@ def _gathered(
     if num_classes > _STORED_UP_TO:
         raise ValueError(
             f"`similarity` of {num_classes:,} classes must be sparse to be combined, because "
-            f"all of it does not fit; give sparse(similarity, top_k=...) instead."
+            f"it does not fit in memory; pass sparse(similarity, top_k=...) instead."
         )
     matrix = torch.cat([part for _, part in rows])
     return DenseSimilarity(num_classes, {"matrix": matrix}, names=names)
 
 
 def _with_ones(part: Tensor, classes: Tensor) -> Tensor:
-    """Rounding leaves the diagonal a hair off 1."""
+    """Set the diagonal to exactly 1; rounding leaves it slightly off."""
     return part.scatter(1, classes.unsqueeze(1), 1.0)
 
 

@@ -1,4 +1,4 @@
-"""Classes that have been taken for one another, by a classifier or by people."""
+"""Classes that a classifier or people confuse with each other."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -28,14 +28,14 @@ def confusion(
         S_{ij} = \min\Bigl(1, \sqrt{\frac{P_{ij} P_{ji}}{P_{ii} P_{jj}}}\Bigr)
 
     Kind "similarity" gives S, the similarity of Shepard and Luce's choice model: symmetric, 1 on
-    the diagonal. Kind "probability" gives P, what forward correction of noisy labels needs when
-    the rows are the clean and the columns the given labels.
+    the diagonal. Kind "probability" gives P, which forward correction of noisy labels needs; the
+    rows are then the clean labels and the columns the given ones.
 
     Args:
-        counts: (C, C), at least 0. For several annotators, :func:`disagreement` counts them.
+        counts: (C, C), at least 0. For several annotators, make it with :func:`disagreement`.
         kind: "similarity" or "probability".
-        smoothing: a, at least 0. With few counts it keeps a pair never seen from being impossible.
-        names: one name a class; of a table of pandas, its labels if not given.
+        smoothing: a, at least 0. If counts are few, it keeps an unseen pair from being impossible.
+        names: one name per class; by default the labels of a pandas table.
 
     Example:
         >>> counts = [[80, 20, 0], [10, 90, 0], [0, 0, 50]]
@@ -72,18 +72,18 @@ def confusion(
 def _refuse(broken: Tensor, what: str) -> None:
     if bool(broken.any()):
         raise ValueError(
-            f"`counts` must tell something about every class, but class "
-            f"{int(broken.nonzero()[0])} {what}; a `smoothing` above 0 helps."
+            f"`counts` must say something about every class, but class "
+            f"{int(broken.nonzero()[0])} {what}; use a `smoothing` above 0."
         )
 
 
 def disagreement(annotations: Any, num_classes: int) -> Tensor:
-    """How often two annotators gave one example the classes i and j, (C, C).
+    """How often two annotators gave the same example the classes i and j, (C, C).
 
     Every ordered pair of different annotators counts once, so the matrix is symmetric.
 
     Args:
-        annotations: (N, A), the class each of A annotators gave; -1 where one gave none.
+        annotations: (N, A), the class that each of A annotators gave; -1 for no answer.
         num_classes: C.
 
     Example:
@@ -95,7 +95,7 @@ def disagreement(annotations: Any, num_classes: int) -> Tensor:
     table = _checks.index_tensor("annotations", annotations)
     if table.ndim != 2:
         raise ValueError(
-            f"`annotations` must have shape (N, A), one row an example, "
+            f"`annotations` must have shape (N, A), one row per example, "
             f"but got shape {tuple(table.shape)}."
         )
     none = table == -1

@@ -1,4 +1,4 @@
-"""Classes with a cost for taking one for another."""
+"""Classes with a cost for confusing one with another."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -15,14 +15,14 @@ def cost(
 
     .. math:: S_{ij} = \exp(-\mathrm{cost}_{ij} / \mathrm{temperature})
 
-    The one family behind all similarities: temperature close to 0 is plain cross entropy, a large
-    one weighs answers by their expected cost. It need not be symmetric: missing an illness can
-    cost more than a false alarm.
+    This family includes every similarity: a temperature close to 0 is plain cross entropy, and a
+    large one weighs answers by their expected cost. The matrix may be asymmetric: missing an
+    illness can cost more than a false alarm.
 
     Args:
-        matrix: (C, C), 0 on the diagonal, at least 0 elsewhere; infinity is a similarity of 0.
+        matrix: (C, C), 0 on the diagonal, at least 0 elsewhere; infinity means a similarity of 0.
         temperature: the cost at which the similarity has fallen to 1/e.
-        names: one name a class; of a table of pandas, its labels if not given.
+        names: one name per class; by default the labels of a pandas table.
 
     Example:
         >>> cost([[0, 5], [1, 0]], temperature=2, names=["ill", "healthy"]).to_dense()

@@ -1,4 +1,4 @@
-"""An answer that the proper loss prefers to the truth, where it is not proper."""
+"""An answer that the proper loss prefers to the truth, if the loss is not proper."""
 
 from collections.abc import Iterator
 
@@ -8,7 +8,7 @@ from torch import Tensor
 from .triangle import triangle_violations
 
 _TINY = 1e-300
-# The least by which the other answer must be better, beyond any rounding.
+# The other answer must be better by at least this much, so that rounding cannot explain it.
 _CLEAR = 1e-10
 _GRID = 12
 _WORST = 20
@@ -20,8 +20,8 @@ _STEPS = 300
 def counterexample(s: Tensor, corner: int, direction: Tensor) -> tuple[Tensor, Tensor] | None:
     """A truth p and an answer q with a lower expected loss than p itself, (C) each.
 
-    Looked for where few classes are possible, then near the corner at which F curves down in the
-    given direction, then at random; to find none proves nothing.
+    Searches where few classes are possible, then near the corner at which F curves down in the
+    given direction, then at random. Finding none proves nothing.
     """
     for classes, points in _places(s, corner, direction):
         part = s[classes][:, classes]
@@ -34,7 +34,7 @@ def counterexample(s: Tensor, corner: int, direction: Tensor) -> tuple[Tensor, T
 
 
 def expected_loss(s: Tensor, p: Tensor, q: Tensor) -> Tensor:
-    r"""Of the answer q when p is true, (...), of (..., C) each.
+    r"""The expected loss of the answer q if p is true, (...), of (..., C) each.
 
     .. math:: 1 - \sum_y p_y \log a_y - \sum_i \frac{q_i}{a_i} (S p)_i, \qquad a = S q
     """
@@ -44,12 +44,12 @@ def expected_loss(s: Tensor, p: Tensor, q: Tensor) -> Tensor:
 
 
 def _gain(s: Tensor, p: Tensor, q: Tensor) -> Tensor:
-    """By how much the answer q is better than p when p is true."""
+    """By how much the answer q is better than p if p is true."""
     return expected_loss(s, p, p) - expected_loss(s, p, q)
 
 
 def _places(s: Tensor, corner: int, direction: Tensor) -> Iterator[tuple[Tensor, Tensor]]:
-    """Which classes are possible, (M), and where to look, (G, M)."""
+    """Which classes are possible, (M), and where to search, (G, M)."""
     for triple in triangle_violations(s)[0][:_WORST]:
         if len(triple.unique()) == 3:
             yield triple, _face_points()
@@ -71,7 +71,7 @@ def _corner_points(corner: int, direction: Tensor) -> Tensor:
     here = torch.tensor([corner])
     others = direction.abs().index_fill(0, here, 0.0)
     others = others / others.sum()
-    # Some of the rest on every class; or hardly any, for where S is 0 it takes little.
+    # Give every class some of the rest, or very little: where S is 0, little is enough.
     rest = torch.tensor([[0.1], [1e-6]], dtype=others.dtype)
     others = (1 - rest) * others + rest / len(others)  # (2, C)
     alone = torch.zeros_like(direction).index_fill(0, here, 1.0)
@@ -80,7 +80,7 @@ def _corner_points(corner: int, direction: Tensor) -> Tensor:
 
 
 def _random_points(size: int) -> Tensor:
-    """From nearly all on one class to nearly all alike, (G, C)."""
+    """From nearly all on one class to nearly uniform, (G, C)."""
     generator = torch.Generator().manual_seed(0)
     uniform = torch.rand(3 * _RANDOM, size, dtype=torch.float64, generator=generator)
     concentration = torch.tensor([0.05, 0.3, 1.0], dtype=torch.float64).repeat(_RANDOM)
@@ -89,7 +89,7 @@ def _random_points(size: int) -> Tensor:
 
 
 def _bent_down(s: Tensor, points: Tensor) -> tuple[Tensor, Tensor] | None:
-    """The clearest counterexample along where F curves down most at each of the points (G, C)."""
+    """The clearest counterexample along the most negative curvature at each point, (G, C)."""
     size = len(s)
     basis = torch.linalg.qr(torch.eye(size, dtype=s.dtype) - 1 / size).Q[:, : size - 1]
     _, ways = torch.linalg.eigh(basis.T @ _hessians(s, points) @ basis)
@@ -110,7 +110,7 @@ def _along(points: Tensor, way: Tensor) -> Tensor:
 
 
 def _clearer(s: Tensor, p: Tensor, q: Tensor) -> tuple[Tensor, Tensor]:
-    """A counterexample after some steps uphill."""
+    """The counterexample improved by some gradient steps."""
     with torch.enable_grad():
         logits = torch.stack([p, q]).clamp(min=1e-12).log().requires_grad_()
         climb = torch.optim.Adam([logits], lr=0.03, eps=_TINY, maximize=True)

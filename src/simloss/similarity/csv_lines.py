@@ -1,4 +1,4 @@
-"""CSV files as cells, and cells as numbers, with errors that say where."""
+"""Reads CSV files as cells, and cells as numbers; errors name the line."""
 
 import csv
 import io
@@ -26,27 +26,26 @@ def read_lines(path: str | PathLike[str]) -> list[list[str]]:
 
 
 def refuse_semicolons(path: str | PathLike[str], lines: list[list[str]]) -> None:
-    """No table as spreadsheets write it where the comma is the decimal point: `low;1;0,5;0`."""
+    """Refuse a table from a spreadsheet with a decimal comma: `low;1;0,5;0`."""
     cells = ",".join(lines[-1]).split(";")
     if len(cells) > 1 and all(is_number(cell.replace(",", ".")) for cell in cells[1:]):
         raise ValueError(
-            f"{path} must have commas between its cells and points in its numbers, "
-            f"but has semicolons."
+            f"{path} must use commas between cells and points in numbers, but it has semicolons."
         )
 
 
 def equally_long(path: str | PathLike[str], lines: list[list[str]], remedy: str = "") -> None:
-    """Equally many cells in each line."""
+    """Require the same number of cells in every line."""
     for number, line in enumerate(lines, 1):
         if len(line) != len(lines[0]):
             raise ValueError(
-                f"{path} must have equally many cells in each line, but line {number} has "
+                f"{path} must have the same number of cells in every line, but line {number} has "
                 f"{len(line)} where line 1 has {len(lines[0])}{remedy}."
             )
 
 
 def numbers(path: str | PathLike[str], cells: list[list[str]], shift: tuple[int, int]) -> Tensor:
-    """Cells as float64; `shift` is how many lines and cells stand before them in the file."""
+    """Cells as float64; `shift` is the number of lines and cells before them in the file."""
     for number, line in enumerate(cells, 1 + shift[0]):
         for place, cell in enumerate(line, 1 + shift[1]):
             if not is_number(cell):
@@ -66,9 +65,9 @@ def is_number(cell: str) -> bool:
 
 
 def defused(name: str) -> str:
-    """A name that no spreadsheet takes for a formula: an apostrophe goes before it.
+    """A name that no spreadsheet takes for a formula: with an apostrophe in front.
 
-    A number stays as it is, and :func:`plain` takes the apostrophe away again.
+    A number stays unchanged, and :func:`plain` removes the apostrophe again.
 
     Example:
         >>> defused("=1+1"), defused("-3"), plain(defused("=1+1"))

@@ -1,4 +1,4 @@
-"""What there is to know about a similarity, and what to worry about."""
+"""The properties and possible problems of a similarity."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -15,47 +15,47 @@ from .counterexample import expected_loss
 from .matrix import as_similarity
 from .properness import Verdict
 
-# Beyond this many classes only some are looked at, and the diagnosis says so.
+# With more classes than this, only a sample is examined, and the diagnosis says so.
 _ALL_UP_TO = 1024
 _SAMPLE = 256
 _SEEDS = 16
-# The classes a posterior is cut to, where there are more than twice as many.
+# A posterior is cut to this many classes if there are more than twice as many.
 _NEIGHBOURS = 64
 _MOST_PAIRS = 1000
 
 
 @dataclass(frozen=True, eq=False)
 class Diagnosis:
-    """What :func:`diagnose` found; ``print`` it to read it.
+    """The result of :func:`diagnose`; ``print`` shows it.
 
     Attributes:
-        similarity: what was looked at.
-        sampled: the number of classes looked at, where there are too many for all; else None.
+        similarity: the similarity examined.
+        sampled: the number of classes examined if there are too many for all; else None.
         symmetric: whether S_ij = S_ji.
         interchangeable: pairs of different classes with S = 1 (the first thousand).
         smallest_eigenvalue: of the symmetric part of S.
-        positive_definite: whether that is above 0.
+        positive_definite: whether the smallest eigenvalue is above 0.
         triangle: whether -log S obeys the triangle inequality; None for kind "probability".
-        worst_triangle: (i, j, k) such that S_ij S_jk exceeds S_ik most, if any does.
-        proper: whether the proper loss is proper: True if that is proved, False if it is refuted by
-            the counterexample below, None if it is unknown, or for kind "probability".
-        proper_reason: by what it is proved; else what failed, or how much was looked at.
-        improper_at: the counterexample, a posterior (C) that is not its own best answer.
-        better_answer: and one that is better, (C).
-        expected_losses: of these two answers, the posterior itself first.
+        worst_triangle: (i, j, k) for which S_ij S_jk exceeds S_ik most; None if it never does.
+        proper: whether the proper loss is proper: True if proved, False if refuted by
+            the counterexample below, None if unknown or for kind "probability".
+        proper_reason: what proves it; or what failed, or how much was examined.
+        improper_at: the counterexample: a posterior (C) that is not its own best answer.
+        better_answer: an answer that is better there, (C).
+        expected_losses: the expected losses of these two answers, the posterior first.
         effective_classes: the number of distinct classes under the prior (Leinster and Cobbold,
             order 1), exp(-sum p log S p); None for kind "probability".
-        nearest: for each class looked at, the class most like it.
-        nearest_similarity: and how alike they are.
-        looked_at: the classes `nearest` speaks of.
+        nearest: for each class examined, the class most like it.
+        nearest_similarity: how alike the two are.
+        looked_at: the classes that `nearest` is about.
         mean_similarity: the mean of S off the diagonal.
         uncertainty: the width of the posteriors in steps, or None if they were given.
-        answered: how many classes SimLoss's optimum names on average; 1 is one-hot.
+        answered: how many classes SimLoss's optimum uses on average; 1 is one-hot.
         vanishing: possible classes that get probability 0 in SimLoss's optimum for every posterior.
-        vanishing_of: how many classes were looked at for that.
+        vanishing_of: the number of classes examined for that.
         density: the share of entries above 0.
-        memory: bytes the similarity keeps.
-        advice: what to worry about and what to do, a sentence each.
+        memory: the size of the similarity in bytes.
+        advice: what to worry about and what to do, one sentence each.
     """
 
     similarity: Similarity
@@ -89,7 +89,9 @@ class Diagnosis:
         """Whether the proper loss is proper: "proved", "refuted" or "unknown", and why."""
         if self.expected_losses is not None:
             itself, other = self.expected_losses
-            return f"refuted: a truth expects a loss of {itself:.8f}, another answer {other:.8f}"
+            return (
+                f"refuted: expected loss {itself:.8f} for a truth, {other:.8f} for another answer"
+            )
         return f"{'proved' if self.proper else 'unknown'}: {self.proper_reason}"
 
     def name(self, place: int) -> str:
@@ -102,23 +104,23 @@ class Diagnosis:
 
 
 def diagnose(similarity: Any, prior: Any = None, uncertainty: Any = None) -> Diagnosis:
-    r"""Look at a similarity: whether it is sound, which losses suit it, which classes would vanish.
+    r"""Examine a similarity: whether it is sound, which losses suit it, which classes would vanish.
 
-    Beyond 1,024 classes it looks at some of them, and says so.
+    With more than 1,024 classes it examines a sample, and says so.
 
-    That the proper loss is proper is **proved** for classes on a line and for trees by what they
-    are; for other similarities by S^-1, or by the curvature at every corner of the simplex, which
-    decides it in either direction (docs/mathematics.md; computed in float64, so up to a rounding of
-    1e-9). It is **refuted** by an example only. It is **unknown** where there are more than 362
-    classes and neither was found; then the reason says how much was looked at.
+    That the proper loss is proper is **proved** by structure for classes on a line and for trees;
+    for other similarities by S^-1, or by the curvature at every corner of the simplex, which
+    decides it either way (docs/mathematics.md; in float64, so up to rounding of 1e-9). It is
+    **refuted** only by an example. It is **unknown** if neither was found, which can happen
+    with more than 362 classes; the reason then says how much was examined.
 
     Args:
         similarity: any similarity.
-        prior: how frequent each class is, (C), as counts or probabilities; by default equally.
-        uncertainty: how unsure a classifier will be, for the classes that vanish from SimLoss's
-            optimum: the width of a bell-shaped posterior round each class, in steps to the next
-            class (by default 1; the distance is -log S and a step its median to the nearest
-            class). Or the posteriors themselves, (C, C), one row a class.
+        prior: how frequent each class is, (C), as counts or probabilities; by default equal.
+        uncertainty: how unsure a classifier will be, to find the classes that vanish from SimLoss's
+            optimum: the width of a bell-shaped posterior around each class, in steps to the next
+            class (by default 1; the distance is -log S, and a step is its median to the nearest
+            class). Or the posteriors themselves, (C, C), one row per class.
 
     Example:
         >>> from simloss.similarity import order
@@ -155,17 +157,17 @@ def _prior(prior: Any, num_classes: int) -> Tensor:
     tensor = _checks.float_tensor("prior", prior).detach().double()
     if tensor.shape != (num_classes,):
         raise ValueError(
-            f"`prior` must hold one number for each of the {num_classes} classes, "
+            f"`prior` must have one number for each of the {num_classes} classes, "
             f"but got shape {tuple(tensor.shape)}."
         )
     _checks.not_negative("prior", tensor)
     if float(tensor.sum()) == 0:
-        raise ValueError("`prior` must not be 0 throughout.")
+        raise ValueError("`prior` must have an entry above 0, but all are 0.")
     return tensor / tensor.sum()
 
 
 def _looked_at(whole: Similarity) -> tuple[Tensor, Tensor, Tensor]:
-    """All classes three times; or a few, some at random, and the few with those close to them."""
+    """All classes three times; or a sample: random ones, and a few with their neighbours."""
     classes = torch.arange(whole.num_classes)
     if whole.num_classes <= _ALL_UP_TO:
         return classes, classes, classes
@@ -217,7 +219,7 @@ def _of_part(whole: Similarity, part: Tensor, close: Tensor) -> dict[str, Any]:
 
 
 def _properness(whole: Similarity, part: Tensor, close: Tensor) -> dict[str, Any]:
-    decided = Verdict(None, "not asked of probabilities")
+    decided = Verdict(None, "does not apply to probabilities")
     if whole.kind == "similarity":
         decided = properness.decide(whole, part, close)
     p, q = decided.example or (None, None)
@@ -258,7 +260,7 @@ def _vanishing(
 
 
 def _neighbourhoods(whole: Similarity, seeds: Tensor) -> tuple[Tensor, Tensor]:
-    """The centres of posteriors (B), and the classes looked at round each, (B, m)."""
+    """The centres of posteriors (B), and the classes examined around each, (B, m)."""
     near = whole.log_rows(seeds, torch.float64).topk(_size(whole), dim=1).indices  # (seeds, m)
     if len(seeds) == whole.num_classes:
         return seeds, near

@@ -1,4 +1,4 @@
-"""What similarities of the form exp(-distance / scale) share."""
+"""The base class of similarities of the form exp(-distance / scale)."""
 
 from abc import abstractmethod
 from typing import Self
@@ -10,14 +10,14 @@ from .base import Similarity
 
 
 class DistanceSimilarity(Similarity):
-    """A distance between classes, computed from a few numbers each, and the tensor "scale"."""
+    """A distance computed from a few numbers per class, and the tensor "scale"."""
 
     @abstractmethod
     def _distance(self, target: Tensor) -> Tensor:
-        """Distances to all classes, symmetric and 0 to the class itself, (*, C)."""
+        """Distances to all classes, symmetric and 0 from a class to itself, (*, C)."""
 
     def log_rows(self, target: Tensor, dtype: torch.dtype) -> Tensor:
-        """-distance / scale, exact also where its exponential would underflow."""
+        """-distance / scale, exact even if its exponential would underflow."""
         log_rows = self._log_similarities(target)
         if self._is_normalized_on_the_fly():
             log_rows = log_rows - self._row_sums(target, self._wide()).log().unsqueeze(-1)

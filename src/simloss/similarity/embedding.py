@@ -1,4 +1,4 @@
-"""Classes with a vector each: word vectors, image features, anything with a direction."""
+"""Classes with one vector each: word vectors, image features, anything with a direction."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -13,7 +13,7 @@ KERNELS = ("cosine", "angle")
 
 
 class EmbeddingSimilarity(Similarity):
-    """One vector of length 1 a class; rows are computed when they are asked for, O(C D) each."""
+    """One unit vector per class; rows are computed on request, O(C D) each."""
 
     structure = "embedding"
 
@@ -29,7 +29,7 @@ class EmbeddingSimilarity(Similarity):
             similarity = torch.exp(-cosine.arccos() / self.tensors["temperature"])
         lower_bound = self.tensors["lower_bound"]
         similarity = (similarity - lower_bound).clamp(min=0) / (1 - lower_bound)
-        # Rounding leaves the diagonal a hair off 1.
+        # Rounding leaves the diagonal slightly off 1.
         own_class = self._all_classes() == target.unsqueeze(-1)
         return torch.where(own_class, 1.0, similarity).to(dtype)
 
@@ -53,22 +53,22 @@ def embedding(
     *,
     temperature: float = 1.0,
 ) -> Similarity:
-    r"""Similarity of classes that have a vector each, (C, D).
+    r"""Similarity of classes with one vector each, (C, D).
 
     .. math:: S_{ij} = \frac{\max(0, \mathrm{sim}_{ij} - l)}{1 - l}
 
     Equation 3 of the paper, with :math:`\mathrm{sim}_{ij} = \max(0, \cos(v_i, v_j))` or, with
     ``kernel="angle"``, :math:`\exp(-\mathrm{angle}(v_i, v_j) / \mathrm{temperature})`. At
-    `lower_bound` 0 the angle kernel has kept the proper loss proper wherever that was tested, and
-    the clipped cosine hardly ever; neither is a theorem, and :func:`diagnose` tests your vectors.
+    `lower_bound` 0 the proper loss was proper with the angle kernel wherever that was tested, and
+    almost never with the clipped cosine. Neither is a theorem; :func:`diagnose` tests your vectors.
 
-    It keeps the C vectors, not the C x C matrix.
+    It stores the C vectors, not the C x C matrix.
 
     Args:
         vectors: (C, D), any length but zero.
-        lower_bound: l in [0, 1); what is less similar counts as not similar at all.
+        lower_bound: l in [0, 1); similarities below it become 0.
         kernel: "cosine" or "angle".
-        names: one name a class; of a table of pandas, its index if not given.
+        names: one name per class; by default the index of a pandas table.
         temperature: of the angle kernel, in radians; the larger, the more alike.
 
     Example:
@@ -83,12 +83,12 @@ def embedding(
     temperature = _checks.positive("temperature", temperature)
     if kernel == "cosine" and temperature != 1:
         raise ValueError(
-            f"`temperature` must go with kernel='angle', the one that has a temperature, "
-            f"but got {temperature} with the kernel 'cosine'."
+            f"`temperature` must be used with kernel='angle', "
+            f"but got {temperature} with kernel='cosine'."
         )
     labels = _checks.row_labels(vectors)
     names = _checks.class_names(labels if names is None else names, tensor.shape[0])
-    # First by the largest entry: the squares of very long or short vectors over- or underflow.
+    # Divide by the largest entry first: squares of very long or short vectors over- or underflow.
     wide = tensor.detach().double()
     wide = wide / wide.abs().amax(1, keepdim=True)
     wide = wide / wide.norm(dim=1, keepdim=True)

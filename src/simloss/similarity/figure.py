@@ -1,4 +1,4 @@
-"""A similarity to look at: an interactive heat map."""
+"""An interactive heat map of a similarity."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from .. import _checks
 from .base import Similarity
 from .matrix import as_similarity
 
-# More cells than this make a picture of noise and a file of megabytes.
+# With more cells than this, the picture is noise and the file takes megabytes.
 _CELLS_EACH_WAY = 300
 _BLOCKS_EACH_WAY = 100
 
@@ -17,12 +17,12 @@ _BLOCKS_EACH_WAY = 100
 def figure(similarity: Any, *, order: str = "given") -> Any:
     """A heat map of S as a plotly figure, row = true class; hovering names the classes.
 
-    Beyond 300 classes it shows a summary instead: in the given order the means of 100 x 100 blocks
-    of neighbouring classes, clustered a sample of 300 classes.
+    With more than 300 classes it shows a summary: in the given order, the means of 100 x 100
+    blocks of neighbouring classes; clustered, a sample of 300 classes.
 
     Args:
         similarity: any similarity.
-        order: "given", or "clustered", which puts classes that are alike next to each other.
+        order: "given", or "clustered", which puts similar classes next to each other.
 
     Example:
         >>> from simloss.similarity import order
@@ -78,7 +78,7 @@ def _heat_map(values: Tensor, labels: list[str], title: str) -> Any:
 
 
 def block_means(whole: Similarity, count: int) -> tuple[Tensor, list[str]]:
-    """The mean of S over blocks of neighbouring classes, and what each block is called."""
+    """The mean of S over blocks of neighbouring classes, and the name of each block."""
     block = torch.arange(whole.num_classes) * count // whole.num_classes  # (C)
     sums = torch.zeros(count, count, dtype=torch.float64)
     for some in whole._chunks():

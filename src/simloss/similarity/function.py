@@ -1,4 +1,4 @@
-"""Classes that are any objects, and a function that says how alike two of them are."""
+"""Classes that are any objects, with a function for the similarity of two of them."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -26,17 +26,17 @@ def function(
 
     .. math:: S_{ij} = \frac{\max(0, \mathrm{sim}(c_i, c_j) - l)}{1 - l}
 
-    Equation 3 of the paper. `sim` is called for every ordered pair, so it need not be symmetric.
-    Where the classes are numbers (or rows of an array) and `sim` works on arrays as it does on
-    single ones, it is called on blocks of them, and is then as fast as numpy.
+    Equation 3 of the paper. `sim` is called for every ordered pair, so it may be asymmetric.
+    If the classes are numbers (or rows of an array) and `sim` gives the same results on arrays,
+    it is called on blocks of them, and is then as fast as numpy.
 
     Args:
-        classes: one object a class.
-        sim: of the true class and the answer, in [0, 1], and 1 for a class with itself.
-        lower_bound: l in [0, 1); what is less similar counts as not similar at all.
-        top_k: keep only so many other classes in a row, as sparse rows.
+        classes: one object per class.
+        sim: a function of the true class and the answer, in [0, 1]; 1 for a class with itself.
+        lower_bound: l in [0, 1); similarities below it become 0.
+        top_k: keep only this many other classes per row, as sparse rows.
         sparse: keep the entries above 0 as sparse rows; C x C is never held.
-        names: one name a class; by default the classes themselves where they are strings.
+        names: one name per class; by default the classes themselves if they are strings.
 
     Example:
         >>> def overlap(a, b):
@@ -51,9 +51,9 @@ def function(
     lower_bound = _checks.fraction("lower_bound", lower_bound)
     if not callable(sim):
         raise TypeError(f"`sim` must be a function of two classes, but got {type(sim).__name__}.")
-    if hasattr(classes, "columns"):  # of pandas or polars: it goes through its headings
+    if hasattr(classes, "columns"):  # of pandas or polars: iterating would give its headings
         raise TypeError(
-            "`classes` must be one object a class, but got a table; pass its rows, "
+            "`classes` must be one object per class, but got a table; pass its rows, "
             "`table.to_numpy()`, and their names as `names`."
         )
     _checks.in_class_order("classes", classes)
@@ -93,15 +93,15 @@ def _rows(
         own = torch.arange(len(some)), some
         if lower_bound:
             values = (values - lower_bound).clamp(min=0) / (1 - lower_bound)
-        values[own] = 1.0  # was 1 but for rounding
+        values[own] = 1.0  # it was 1 up to rounding
         yield some, values
 
 
 def _as_array(objects: Any) -> "np.ndarray[Any, Any] | None":
-    """The classes as one array of numbers, if that is what they are."""
+    """The classes as one array of numbers, or None if they are not numbers."""
     try:
         array = np.asarray(objects)
-    except ValueError:  # of unequal lengths
+    except ValueError:  # of different lengths
         return None
     return array if array.dtype.kind in "iufM" else None
 
@@ -112,7 +112,7 @@ def _works_on_arrays(sim: Callable[[Any, Any], Any], array: "np.ndarray[Any, Any
     try:
         block = np.asarray(sim(few[:, None], few[None]), dtype=np.float64)
     except Exception:
-        return False  # it was not made for arrays: then one pair at a time, where errors show
+        return False  # `sim` does not take arrays: call it on each pair, so that errors are visible
     if block.shape != (len(few), len(few)):
         return False
     single = np.array([[float(sim(a, b)) for b in few] for a in few])
@@ -123,7 +123,7 @@ def _refuse_bad_values(values: Tensor, some: Tensor, objects: Any) -> None:
     low, high = values.aminmax()
     self_similarity = values[torch.arange(len(some)), some]
     if low >= 0 and high <= 1 and bool(((self_similarity - 1).abs() < _checks.ROUNDING).all()):
-        return  # the quick way to see that all is well
+        return  # the quick check: all is well
     own = torch.zeros_like(values, dtype=torch.bool)
     own[torch.arange(len(some)), some] = True
     for broken, rule in (

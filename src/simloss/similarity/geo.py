@@ -20,7 +20,7 @@ class GeoSimilarity(DistanceSimilarity):
     structure = "geo"
 
     def _distance(self, target: Tensor) -> Tensor:
-        # Haversine: exact for places next to each other, where the arc cosine is not.
+        # Haversine: exact for nearby places, where the arc cosine is not.
         latitude, longitude = self.tensors["point"].unbind(1)  # (C) each
         there, east = latitude[target].unsqueeze(-1), longitude[target].unsqueeze(-1)
         half_chord = ((latitude - there) / 2).sin().square()
@@ -38,12 +38,12 @@ def geo(points: Any, scale_km: float, *, names: Sequence[str] | None = None) -> 
 
     .. math:: S_{ij} = \exp(-d_{ij} / \mathrm{scale})
 
-    It keeps 2 C numbers. Whether the proper loss is proper with it, :func:`diagnose` tells.
+    It stores 2 C numbers. :func:`diagnose` tells whether the proper loss is proper with it.
 
     Args:
         points: latitude and longitude of each class in degrees, (C, 2); north and east positive.
         scale_km: the distance at which the similarity has fallen to 1/e.
-        names: one name a class.
+        names: one name per class.
 
     Example:
         >>> berlin, paris, tokyo = (52.52, 13.40), (48.86, 2.35), (35.68, 139.69)
@@ -63,7 +63,7 @@ def geo(points: Any, scale_km: float, *, names: Sequence[str] | None = None) -> 
     if bool(outside.any()):
         at = int(outside.nonzero()[0])
         raise ValueError(
-            f"`points` must be latitude in [-90, 90] and longitude in [-360, 360], in this order, "
+            f"`points` must be (latitude in [-90, 90], longitude in [-360, 360]), "
             f"but got {tuple(tensor[at].tolist())} for class {at}."
         )
     scale_km = _checks.positive("scale_km", scale_km)

@@ -1,4 +1,4 @@
-"""Classes that are nodes of a graph: a road net, a knowledge graph."""
+"""Classes that are nodes of a graph: a road network, a knowledge graph."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
@@ -23,19 +23,19 @@ def graph(
     directed: bool = False,
     header: bool = False,
 ) -> Similarity:
-    r"""Similarity of classes by the shortest way between them in a graph.
+    r"""Similarity of classes by the shortest path between them in a graph.
 
     .. math:: S_{ij} = \exp(-\mathrm{shortest}_{ij} / \mathrm{temperature})
 
-    Where no way leads, the similarity is 0. Needs scipy (``pip install 'simloss[cli]'``).
+    Without a path, the similarity is 0. Needs scipy (``pip install 'simloss[cli]'``).
 
     Args:
-        edges: (node, node) or (node, node, length) each, or a CSV file with these columns; a length
-            is above 0, by default 1, and of several edges between two nodes the shortest counts.
+        edges: a list of (node, node) or (node, node, length), or a CSV file with these columns; a
+            length is above 0, by default 1. Of several edges between two nodes the shortest counts.
         temperature: the length at which the similarity has fallen to 1/e.
         classes: the nodes that are classes, in class order; by default all, in order of appearance.
         directed: whether an edge leads only from its first node, the true class, to its second.
-        header: whether the first line of the CSV file only names the columns.
+        header: whether the first line of the CSV file is a header.
 
     Example:
         >>> S = graph([("rose", "flower"), ("violet", "flower"), ("flower", "thing"),
@@ -49,14 +49,14 @@ def graph(
     source = "`edges`"
     if hasattr(edges, "edges"):
         raise TypeError(
-            f"`edges` must be pairs of nodes, perhaps with a length, but got a "
-            f"{type(edges).__name__}; of a networkx graph, pass "
+            f"`edges` must be pairs of nodes, with or without a length, but got a "
+            f"{type(edges).__name__}; from a networkx graph, pass "
             f"`graph.edges(data='weight', default=1)`."
         )
     if isinstance(edges, Mapping):
         raise TypeError(
-            "`edges` must be pairs of nodes, perhaps with a length, but got a dict, which goes "
-            "through its keys; pass `[(a, b, length) for (a, b), length in edges.items()]`."
+            "`edges` must be pairs of nodes, with or without a length, but got a dict, which "
+            "yields its keys; pass `[(a, b, length) for (a, b), length in edges.items()]`."
         )
     if isinstance(edges, (str, PathLike)):
         source = str(edges)
@@ -75,7 +75,7 @@ def graph(
     for name in names:
         if name not in place:
             remedy = _checks.nearest_spelling(name, nodes)
-            raise ValueError(f"`classes` must be nodes of {source}, but {name!r} is none{remedy}.")
+            raise ValueError(f"`classes` must be nodes of {source}, but {name!r} is not{remedy}.")
     at = [place[name] for name in names]
     shortest = _shortest(lengths, place, at, directed)
     matrix = torch.from_numpy(np.exp(-shortest / temperature)).fill_diagonal_(1)
@@ -87,12 +87,12 @@ def _lengths(edges: Iterable[Sequence[Any]], source: str) -> Edges:
     for number, edge in enumerate(edges, 1):
         if isinstance(edge, str) or not hasattr(edge, "__len__") or len(edge) not in (2, 3):
             raise ValueError(
-                f"{source} must hold two nodes and perhaps a length each, but edge {number} is "
-                f"{edge!r}."
+                f"{source} must hold two nodes and optionally a length per edge, but edge {number} "
+                f"is {edge!r}."
             )
         pair = str(edge[0]).strip(), str(edge[1]).strip()
         if any(map(_checks.is_missing, edge[:2])) or not all(pair):
-            raise ValueError(f"{source} must have no gaps, but got {edge!r} as edge {number}.")
+            raise ValueError(f"{source} must have no gaps, but edge {number} is {edge!r}.")
         length = _length(edge[2], number, source) if len(edge) == 3 else 1.0
         lengths[pair] = min(length, lengths.get(pair, length))
     if not lengths:
@@ -106,7 +106,7 @@ def _length(value: Any, number: int, source: str) -> float:
     except (TypeError, ValueError):
         length = float("nan")
     if not 0 < length < float("inf"):
-        remedy = "; if the first line names the columns, say so (`header`)" if number == 1 else ""
+        remedy = "; if the first line is a header, pass `header`" if number == 1 else ""
         raise ValueError(
             f"{source} must have finite lengths above 0, but edge {number} has {value!r}{remedy}."
         )
@@ -116,7 +116,7 @@ def _length(value: Any, number: int, source: str) -> float:
 def _shortest(
     lengths: Edges, place: dict[str, int], at: list[int], directed: bool
 ) -> "np.ndarray[Any, np.dtype[np.float64]]":
-    """The length of the shortest way between each two classes, (C, C)."""
+    """The length of the shortest path between each two classes, (C, C)."""
     sparse = _checks.installed("scipy.sparse", "cli")
     csgraph = _checks.installed("scipy.sparse.csgraph", "cli")
     if not directed:

@@ -12,7 +12,7 @@ from .matrix import as_similarity
 
 
 class GridSimilarity(Similarity):
-    """The attributes of each class, "cells" (C, A), and one small matrix an attribute."""
+    """The attributes of each class, "cells" (C, A), and one small matrix per attribute."""
 
     structure = "grid"
 
@@ -62,14 +62,14 @@ def grid(*attributes: Any, cells: Any = None, names: Sequence[str] | None = None
 
     .. math:: S_{ij} = \prod_a S^{(a)}_{x_{ia} x_{ja}}
 
-    Each attribute has a similarity of its own; two classes are as alike as the product says. It
-    keeps the attributes' small matrices and A numbers a class.
+    Each attribute has its own similarity; that of two classes is their product. It stores the
+    attributes' small matrices and A numbers per class.
 
     Args:
-        attributes: one similarity an attribute, over that attribute's values.
-        cells: which value of each attribute each class has, (C, A) whole numbers. Else the
-            classes are all combinations, the last attribute changing fastest.
-        names: one name a class; else made of the attributes' names where they have some.
+        attributes: one similarity per attribute, over that attribute's values.
+        cells: the value of each attribute for each class, (C, A) whole numbers. By default the
+            classes are all combinations, and the last attribute changes fastest.
+        names: one name per class; by default built from the attributes' names if they have any.
 
     Example:
         >>> from simloss.similarity import circular, matrix, order
@@ -113,7 +113,7 @@ def _cells(cells: Any, sizes: list[int]) -> Tensor:
     table = _checks.float_tensor("cells", cells)
     if table.ndim != 2 or table.shape[1] != len(sizes) or table.shape[0] == 0:
         raise ValueError(
-            f"`cells` must have shape (C, {len(sizes)}), one value of each attribute a class, "
+            f"`cells` must have shape (C, {len(sizes)}), one value per class and attribute, "
             f"but got shape {tuple(table.shape)}."
         )
     wrong = (table < 0) | (table >= torch.tensor(sizes)) | (table != table.round())

@@ -11,7 +11,7 @@ from .base import Similarity
 
 
 class DenseSimilarity(Similarity):
-    """All C x C entries, stored; it need not be symmetric."""
+    """All C x C entries, stored; it may be asymmetric."""
 
     structure = "matrix"
 
@@ -53,14 +53,14 @@ def matrix(
 ) -> Similarity:
     r"""A similarity from a (C, C) tensor, array or nested list; row = true class.
 
-    Entries in [0, 1]. Of kind "similarity" the diagonal is 1, and an off-diagonal 1 says that two
-    classes are interchangeable. Of kind "probability" the rows sum to 1, as forward correction of
-    noisy labels wants them. It need not be symmetric.
+    Entries are in [0, 1]. For kind "similarity" the diagonal is 1, and a 1 off the diagonal says
+    that two classes are interchangeable. For kind "probability" the rows sum to 1, as forward
+    correction of noisy labels needs. The matrix may be asymmetric.
 
-    A table of pandas must have the same labels on its rows and columns, and without `names` they
-    are the names of the classes.
+    A pandas table must have the same labels on its rows and columns; without `names` they
+    become the names of the classes.
 
-    A tensor that requires gradients is kept as it is, so that S can be learned; others are copied.
+    A tensor that requires gradients is not copied, so that S can be learned; others are.
 
     Example:
         >>> matrix([[1, 0.8], [0.5, 1]], names=["cat", "lynx"])
@@ -73,14 +73,14 @@ def matrix(
     _checks.similarity_values(tensor, kind)
     names = _checks.class_names(labels if names is None else names, tensor.shape[0])
     if not tensor.requires_grad:
-        tensor = tensor.clamp(max=1)  # a copy; cosines may be above by a rounding
+        tensor = tensor.clamp(max=1)  # a copy; rounding can put cosines above 1
     return DenseSimilarity(tensor.shape[0], {"matrix": tensor}, names=names, kind=kind)
 
 
 def as_similarity(value: Any) -> Similarity:
     """`value` itself if it is a Similarity, else a checked view of it as a matrix.
 
-    What every function that takes a similarity calls first. Nothing is copied.
+    Every function that takes a similarity calls this first. Nothing is copied.
     """
     if isinstance(value, Similarity):
         return value

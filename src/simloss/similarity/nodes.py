@@ -1,4 +1,4 @@
-"""Labels that are known only to an inner node of a tree: "some bird"."""
+"""Labels that name only an inner node of a tree: "some bird"."""
 
 from typing import Any
 
@@ -10,18 +10,18 @@ from .base import Similarity
 from .matrix import as_similarity
 from .tree import Tree
 
-# Numbers that are worth holding: half a gigabyte.
+# The largest size to hold: half a gigabyte.
 _MOST_ENTRIES = 1 << 26
 
 
 class NodeSimilarity(Similarity):
-    """A row for each class, and one for each node above them, (V, C), stored."""
+    """One row per class and one per inner node, (V, C), stored."""
 
     structure = "nodes"
 
     @property
     def num_rows(self) -> int:
-        """V: the classes and the nodes above them."""
+        """V: the number of classes and inner nodes."""
         return len(self.tensors["rows"])
 
     def columns(self, target: Any, dtype: torch.dtype | None = None) -> Tensor:
@@ -52,20 +52,20 @@ class NodeSimilarity(Similarity):
 
 
 def with_nodes(similarity: Any, tree: Tree) -> Similarity:
-    r"""The similarity with a row for each inner node, for labels that are known no further.
+    r"""The similarity with a row for each inner node, for labels known only that far.
 
     .. math:: S_{vc} = \max_{k \text{ below } v} S_{kc}
 
-    1 for every class below the node, so that nothing is asked that is not known, and beyond it what
-    the most similar of them has. With the identity, "some bird" has the loss
-    :math:`-\log \sum_{c \text{ below } v} p_c`, that of the probability of a bird.
+    The row is 1 for every class below the node, because the label does not choose between them;
+    for other classes it is the largest similarity to one of them. With the identity, "some bird"
+    has the loss :math:`-\log \sum_{c \text{ below } v} p_c`: minus the log probability of a bird.
 
     Nodes are numbered as in the tree: the classes first. :func:`simloss.sim_loss` and
-    :func:`simloss.soft_target_loss` take any of them as a target, and `rows` may be asked for any;
-    the columns are the classes, as ever.
+    :func:`simloss.soft_target_loss` take any of them as a target, and `rows` accepts any;
+    the columns are still the classes.
 
     Args:
-        similarity: of the classes, a :class:`simloss.Similarity` or a (C, C) array.
+        similarity: a :class:`simloss.Similarity` of the classes, or a (C, C) array.
         tree: a :class:`simloss.Tree` of the same classes.
 
     Example:
@@ -90,8 +90,8 @@ def with_nodes(similarity: Any, tree: Tree) -> Similarity:
         pairs = zip(whole.names, tree.class_names, strict=True)
         a, b = next((a, b) for a, b in pairs if a != b)
         raise ValueError(
-            f"`tree` must have the classes of `similarity` in the same order, but {b!r} stands "
-            f"where {a!r} does."
+            f"`tree` must have the classes of `similarity` in the same order, but it has {b!r} "
+            f"where `similarity` has {a!r}."
         )
     if len(tree.parents) * tree.num_classes > _MOST_ENTRIES:
         raise ValueError(

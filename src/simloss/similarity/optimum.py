@@ -1,4 +1,4 @@
-"""What SimLoss wants the answer to be when several classes are possible."""
+"""The best answer under SimLoss when several classes are possible."""
 
 import torch
 from torch import Tensor
@@ -8,18 +8,18 @@ _TOLERANCE = 1e-11
 
 
 def sim_loss_optimum(similarity: Tensor, posteriors: Tensor) -> Tensor:
-    r"""The answers that SimLoss is smallest at, (B, C), for each posterior P, (B, C).
+    r"""The answers that minimise SimLoss, (B, C), for each posterior P, (B, C).
 
     .. math:: q^* = \arg\min_{q \ge 0,\, \sum q = 1} \; -\sum_y P_y \log (S q)_y
 
-    It is sparse: where a class has probability exactly 0 although it is possible, another stands
-    for it. That is the paper's "representative classes".
+    It is sparse: a possible class can get probability exactly 0, and another class stands in
+    for it. These are the paper's "representative classes".
 
-    The loss falls by log t when q grows by a factor t, so the minimum over the simplex is that of
+    Scaling q by t lowers the loss by log t, so the minimum over the simplex is that of
     :math:`\sum_c q_c - \sum_y P_y \log (S q)_y` over q >= 0, which is convex. A primal-dual
     interior-point method solves it: with the gradient g and a slack z for each q >= 0, it follows
-    g = z, q z = mu while mu goes to 0. In the end either q or z is 0: where it is q, the class is
-    not wanted.
+    g = z, q z = mu while mu goes to 0. In the end either q or z is 0; if q is 0, the class is
+    not used.
 
     Args:
         similarity: S, (C, C), or one for each posterior, (B, C, C).
@@ -34,7 +34,7 @@ def sim_loss_optimum(similarity: Tensor, posteriors: Tensor) -> Tensor:
     """
     count, size = posteriors.shape
     s = similarity.double().expand(count, size, size)
-    at_once = max(1, (1 << 22) // size**2)  # each has a Hessian of its own
+    at_once = max(1, (1 << 22) // size**2)  # each has its own Hessian
     parts = zip(s.split(at_once), posteriors.double().split(at_once), strict=True)
     return torch.cat([_solved(*part) for part in parts])
 
@@ -58,7 +58,7 @@ def _solved(s: Tensor, p: Tensor) -> Tensor:
 def _step(
     s: Tensor, p: Tensor, q: Tensor, z: Tensor, ratio: Tensor, gradient: Tensor, mu: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """Newton's step for g(q) = z and q z = mu, (B, C) each."""
+    """Newton step for g(q) = z and q z = mu, (B, C) each."""
     weight = torch.where(p > 0, ratio.square() / p.clamp(min=1e-300), 0.0)  # P / (S q)^2
     hessian = s.mT @ (weight.unsqueeze(2) * s)  # (B, C, C)
     hessian.diagonal(dim1=1, dim2=2).add_(z / q)

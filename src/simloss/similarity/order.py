@@ -31,14 +31,14 @@ def order(num_classes: int, r: float, *, names: Sequence[str] | None = None) -> 
 
     .. math:: S_{ij} = r^{|i - j|}, \qquad 0^0 = 1
 
-    Equation 2 of the paper. `r` = 0 is the identity, so cross entropy; the closer to 1, the more
-    a near miss counts as right. The proper loss is proper with it. It keeps one number, however
-    many classes there are.
+    Equation 2 of the paper. `r` = 0 is the identity and so cross entropy; the closer to 1, the
+    more a near miss counts as right. The proper loss is proper with it. It stores one number,
+    however many classes there are.
 
     Args:
         num_classes: C; the classes are 0, ..., C - 1 **in their order**.
         r: the reduction factor, in [0, 1).
-        names: one name a class.
+        names: one name per class.
 
     Example:
         >>> order(3, r=0.5).to_dense()
@@ -53,7 +53,7 @@ def order(num_classes: int, r: float, *, names: Sequence[str] | None = None) -> 
 
 
 def identity(num_classes: int, *, names: Sequence[str] | None = None) -> Similarity:
-    r"""No class is like another: every loss becomes plain cross entropy.
+    r"""No two classes are alike: every loss becomes plain cross entropy.
 
     .. math:: S_{ij} = [i = j]
 

@@ -1,4 +1,4 @@
-"""What a word may be the plural of."""
+"""The possible singulars of a plural word."""
 
 from collections.abc import Iterator
 
@@ -21,7 +21,7 @@ _IRREGULAR = {
 
 
 def singulars(word: str) -> Iterator[str]:
-    """Possible singulars of an English plural, likely ones first; none of a word like "glass".
+    """Possible singulars of an English plural, likely ones first; none for a word like "glass".
 
     Example:
         >>> list(singulars("roses"))

@@ -1,4 +1,4 @@
-"""What similarities that are powers of one number share."""
+"""The base class of similarities that are powers of one number."""
 
 from abc import abstractmethod
 from typing import Self
@@ -10,17 +10,17 @@ from .base import Similarity
 
 
 class PowerSimilarity(Similarity):
-    """Powers of one number. It keeps that number, `r`, and nothing else."""
+    """Powers of one number, `r`. It stores nothing else."""
 
     @abstractmethod
     def _distance(self, target: Tensor) -> Tensor:
         """The exponents, whole numbers, (*, C)."""
 
     def log_rows(self, target: Tensor, dtype: torch.dtype) -> Tensor:
-        """Distances times log r, exact also where the power itself would underflow."""
+        """Distances times log r, exact even if the power itself would underflow."""
         distance = self._distance(target)  # (*, C)
         log_r = self.tensors["r"].to(self._wide()).log()
-        # 0 times log 0 is not a number, but 0^0 is 1.
+        # 0 times log 0 is NaN, but 0^0 is 1.
         log_rows = torch.where(distance == 0, 0.0, distance * log_r)
         if self._is_normalized_on_the_fly():
             log_rows = log_rows - self._row_sums(target, self._wide()).log().unsqueeze(-1)

@@ -1,7 +1,7 @@
 r"""Whether the proper loss is proper with a given S: proved, refuted by an example, or unknown.
 
-It is proper just where :math:`F(p) = \sum_i p_i \log (S p)_i` is convex on the simplex. Two tests
-settle that; docs/mathematics.md proves both. The first is quick and sufficient: S^-1 has no
+It is proper if and only if :math:`F(p) = \sum_i p_i \log (S p)_i` is convex on the simplex. Two
+tests decide that; docs/mathematics.md proves both. The first is quick and sufficient: S^-1 has no
 positive entry off its diagonal and no negative column sum. The second is exact: at each corner k
 of the simplex one matrix of curvatures,
 :math:`S_{ij} / S_{ik} + S_{ji} / S_{jk} - S_{ki} S_{kj} - 1`, has no negative eigenvalue.
@@ -21,15 +21,15 @@ from .sparse import SparseSimilarity
 from .taxonomy import TreeSimilarity
 from .values import ValueSimilarity
 
-# An eigenvalue or an entry of S^-1 is 0 if it is so to this many digits, relative to the largest.
+# An eigenvalue or an entry of S^-1 counts as 0 below this, relative to the largest.
 _TOLERANCE = 1e-9
-# All corners of up to 362 classes, 16 of 1,024: a few seconds of one core.
+# All corners of up to 362 classes, or 16 of 1,024: a few seconds on one core.
 _WORK = 1 << 34
 _ENTRIES_AT_ONCE = 1 << 22
 _LARGEST_BLOCK = 1024
-# Below this a square root of a curvature is rounding.
+# Below this, the square root of a curvature is rounding.
 _ROUNDING = 1e-6
-# What stands for a similarity of 0 where it is divided by.
+# Replaces a similarity of 0 in a denominator.
 _TINY = 1e-300
 
 _BY_INVERSE = "S^-1 has no entry above 0 off its diagonal, no column sum below 0"
@@ -38,12 +38,12 @@ Block = tuple[Tensor, Tensor]
 
 
 class Verdict(NamedTuple):
-    """What is known.
+    """Whether the loss is proper, and how that is known.
 
     Attributes:
         proper: True if proved, False if refuted, None if unknown.
-        reason: by what, and what failed; a phrase.
-        example: where refuted, the truth p and an answer q that is better than p, (C) each.
+        reason: what proves it or what failed, as a phrase.
+        example: if refuted, the truth p and an answer q that is better than p, (C) each.
     """
 
     proper: bool | None
@@ -56,13 +56,13 @@ def decide(whole: Similarity, part: Tensor, classes: Tensor) -> Verdict:
 
     Args:
         whole: the similarity, of kind "similarity".
-        part: S, or of many classes some rows and columns of it, (M, M).
-        classes: which, (M).
+        part: S, or some of its rows and columns if there are many classes, (M, M).
+        classes: which classes `part` holds, (M).
     """
     structure = _by_structure(whole)
     if structure is not None:
         return Verdict(True, structure)
-    part = part.clone().fill_diagonal_(1)  # a rounding may have left it off
+    part = part.clone().fill_diagonal_(1)  # rounding may have left it slightly off
     if len(classes) == whole.num_classes:
         return _verdict(whole, _blocks(part, classes))
     blocks = _sparse_blocks(whole) if isinstance(whole, SparseSimilarity) else None
@@ -75,9 +75,9 @@ def decide(whole: Similarity, part: Tensor, classes: Tensor) -> Verdict:
 
 
 def _by_structure(whole: Similarity) -> str | None:
-    """Why S is proper by what it was made from, without a look at its entries; None if it is not.
+    """Why the structure of S makes the loss proper, without reading entries; None if it does not.
 
-    In each case S^-1 passes the first test, however many classes there are.
+    In each case S^-1 passes the first test for any number of classes.
     """
     if isinstance(whole, (OrderSimilarity, ValueSimilarity)):
         return "the classes are positions on a line"
@@ -89,12 +89,12 @@ def _by_structure(whole: Similarity) -> str | None:
 
 
 def _blocks(part: Tensor, classes: Tensor) -> list[Block]:
-    """Classes and their similarity, apart from those they have nothing in common with.
+    """Blocks of classes that are similar only to each other, with their similarities.
 
-    Similarities above 0 that do not fall apart into such blocks are one block.
+    If S does not split into such blocks, it is one block.
     """
     alike = part > 0
-    label = alike.int().argmax(1)  # the first class that is like it
+    label = alike.int().argmax(1)  # the first class that is similar to it
     if not bool((alike == (label.unsqueeze(1) == label)).all()):
         return [(classes, part)]
     places = [(label == first).nonzero().squeeze(1) for first in label.unique()]
@@ -102,7 +102,7 @@ def _blocks(part: Tensor, classes: Tensor) -> list[Block]:
 
 
 def _sparse_blocks(whole: SparseSimilarity) -> list[Block] | None:
-    """The same of sparse rows; None where they do not fall apart into blocks that can be held."""
+    """The same for sparse rows; None if they do not split into blocks that fit in memory."""
     crow, column = whole.tensors["crow"], whole.tensors["column"]
     label, lengths = column[crow[:-1]], crow.diff()
     sizes = label.bincount(minlength=whole.num_classes)
@@ -114,14 +114,14 @@ def _sparse_blocks(whole: SparseSimilarity) -> list[Block] | None:
 
 
 def _verdict(whole: Similarity, blocks: Iterable[Block]) -> Verdict:
-    """Of a similarity, or of a part of it, that falls apart into these blocks."""
+    """The verdict on a similarity, or a part of it, that consists of these blocks."""
     proved, unknown = _BY_INVERSE, None
     for classes, s in blocks:
         names = [whole.names[i] if whole.names else str(i) for i in classes.tolist()]
         fault = _inverse_fault(s, names)
         if fault is None:
             continue
-        # On a circle all corners are alike, so that one speaks for all.
+        # On a circle all corners are alike, so one is enough.
         is_circle = isinstance(whole, CircularSimilarity) and len(s) == whole.num_classes
         corners = torch.arange(1) if is_circle else _some_corners(len(s))
         bent = _bent_corner(s, corners)
@@ -142,7 +142,7 @@ def _verdict(whole: Similarity, blocks: Iterable[Block]) -> Verdict:
 
 
 def _inverse_fault(s: Tensor, names: list[str]) -> str | None:
-    """What keeps S^-1 from proving it; None where it does."""
+    """Why S^-1 does not prove it; None if it does."""
     inverse, singular = torch.linalg.inv_ex(s)
     rounding = (s @ inverse - torch.eye(len(s), dtype=s.dtype)).abs().max()
     if int(singular) or not float(rounding) < _TOLERANCE:
@@ -183,7 +183,7 @@ def _curvature(s: Tensor, corners: Tensor) -> tuple[Tensor, Tensor]:
     curvature = ratio + ratio.mT
     curvature.addcmul_(row.unsqueeze(2), row.unsqueeze(1), value=-1).sub_(1)
     own = torch.arange(len(corners))
-    curvature[own, corners] = 0  # to the corner itself it is 0 but for rounding
+    curvature[own, corners] = 0  # towards the corner itself it is 0 up to rounding
     curvature[own, :, corners] = 0
     curvature[own, corners, corners] = 1
     size = curvature.diagonal(dim1=1, dim2=2).sqrt()

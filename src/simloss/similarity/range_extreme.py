@@ -1,8 +1,8 @@
-"""What two leaves of a tree have in common, without a C x C table or a loop over pairs.
+"""The common ancestors of leaves in a tree, without a C x C table or a loop over pairs.
 
-Put the leaves in depth-first order. The lowest common ancestor of two leaves is the highest of
-those of the neighbours between them: its height is the largest, its depth the smallest. So a whole
-row is a running extreme to the left and to the right.
+Put the leaves in depth-first order. The lowest common ancestor of two leaves is then the highest
+common ancestor of neighbours between them: its height is the largest, its depth the smallest. So
+a whole row is a running extreme to the left and to the right.
 """
 
 from bisect import bisect_left
@@ -33,7 +33,7 @@ def depth_first_order(tree: "Tree", measure: Sequence[int]) -> tuple[Tensor, Ten
 
 
 def _common_ancestor(tree: "Tree", a: int, b: int) -> int:
-    # A node's number is below its parent's, so the smaller of two is never an ancestor.
+    # A node's number is below its parent's, so the smaller of the two is never an ancestor.
     while a != b:
         if a < b:
             a = tree.parents[a]
@@ -43,9 +43,9 @@ def _common_ancestor(tree: "Tree", a: int, b: int) -> int:
 
 
 def range_extreme(position: Tensor, between: Tensor, target: Tensor, *, largest: bool) -> Tensor:
-    """The extreme of `between` from each target's place to every class's, (*, C).
+    """The extreme of `between` from each target's place to that of every class, (*, C).
 
-    0 for the class itself; `between` holds numbers of at least 0.
+    It is 0 for the class itself; `between` holds numbers of at least 0.
     """
     if between.numel() == 0:
         return torch.zeros((*target.shape, 1), dtype=between.dtype, device=between.device)
@@ -64,15 +64,15 @@ def range_extreme(position: Tensor, between: Tensor, target: Tensor, *, largest:
 
 
 def inner_nodes(between: Sequence[int]) -> list[list[int]]:
-    """The children of each inner node, of a tree with these heights at the neighbours' ancestors.
+    """The children of each inner node of a tree with these heights at the neighbours' ancestors.
 
-    Leaves are their places in depth-first order, 0, ..., C - 1; inner nodes follow, children before
-    parents, the root last. A node with one child is not told from that child.
+    Leaves are numbered by their places in depth-first order, 0, ..., C - 1; inner nodes follow,
+    children before parents, the root last. A node with one child is merged with that child.
     """
     count = len(between) + 1
     found: list[list[int]] = []
-    alone = [(0, 0)]  # nodes without a parent yet: the place of the first leaf, and the node
-    begun: list[tuple[int, int]] = []  # inner nodes, higher and higher to the left: height, place
+    alone = [(0, 0)]  # nodes that have no parent yet: the place of the first leaf, and the node
+    begun: list[tuple[int, int]] = []  # inner nodes, highest first: height, place
 
     def end(start: int) -> None:
         at = bisect_left(alone, (start,))

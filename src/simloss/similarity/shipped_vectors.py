@@ -1,7 +1,7 @@
-"""The word vectors that come with the package: GloVe, 100 dimensions, a byte a number.
+"""The word vectors shipped with the package: GloVe, 100 dimensions, one byte per number.
 
 One npz file (made by ``tools/pack_vectors.py``): "words", all words in one array of bytes;
-"scale", one number a word; and the codes in blocks of words, so that a few words can be read
+"scale", one number per word; and the codes in blocks of words, so that a few words can be read
 without unpacking the rest. A vector is its codes times its scale.
 """
 
@@ -43,7 +43,7 @@ def packed(words: list[str], vectors: Vector, step: float) -> dict[str, Any]:
     """
     norm = np.linalg.norm(vectors, axis=1)  # (V)
     scale = np.maximum(step * norm, np.abs(vectors).max(1) / 127).astype(np.float16)
-    # A scale rounded down must not push the largest number past 127.
+    # A scale that was rounded down must not push the largest number past 127.
     codes = np.rint(vectors / scale.astype(np.float32)[:, None]).clip(-127, 127).astype(np.int8)
     text = np.frombuffer("\n".join(words).encode(), dtype=np.uint8)
     blocks = {

@@ -1,4 +1,4 @@
-"""A similarity to look at in a terminal."""
+"""A heat map of a similarity for the terminal."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ _SHADES = "·░▒▓█"
 def sketch(similarity: Any) -> str:
     """S in shades, row = true class: · is 0, ░ below a quarter, ▒ below a half, ▓ below 1, █ is 1.
 
-    Beyond 32 classes it shows means of 32 x 32 blocks of neighbouring classes.
+    With more than 32 classes it shows means of 32 x 32 blocks of neighbouring classes.
 
     Example:
         >>> from simloss.similarity import order

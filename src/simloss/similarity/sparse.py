@@ -1,4 +1,4 @@
-"""Rows of a similarity with few entries each, for many classes."""
+"""Similarities with few entries per row, for many classes."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -10,17 +10,17 @@ from .. import _checks
 from .base import Similarity
 from .matrix import as_similarity
 
-# Rows that are looked at together: few enough that their memory is used again and again.
+# Rows to hold at once: few enough that their memory is reused.
 _CHUNK_ENTRIES = 1 << 21
-# Entries beyond which a matrix is no longer sparse in any useful sense: 2.4 GB.
+# Beyond this many entries a matrix is no longer usefully sparse: 2.4 GB.
 _MOST_ENTRIES = 200_000_000
 
 
 class SparseSimilarity(Similarity):
     """Compressed rows: "crow" (C + 1), and for each entry "column" and "value" (nnz).
 
-    Row i is the entries crow[i] to crow[i + 1], by rising column; its diagonal is always there.
-    What is not there is 0. It need not be symmetric.
+    Row i is the entries crow[i] to crow[i + 1], by rising column, and includes the diagonal.
+    All other entries are 0. It may be asymmetric.
     """
 
     structure = "sparse"
@@ -33,7 +33,7 @@ class SparseSimilarity(Similarity):
         return self._filled(target, value.to(wide).log(), float("-inf"), dtype)
 
     def columns(self, target: Any, dtype: torch.dtype | None = None) -> Tensor:
-        """The columns of S for the given classes, shape of `target` + (C); looks at all entries."""
+        """The columns of S for the given classes, shape of `target` + (C); reads all entries."""
         target = self._index(target)
         if not _checks.values_can_be_read(target):
             value = self.tensors["value"].to(dtype or self._dtype())
@@ -48,9 +48,9 @@ class SparseSimilarity(Similarity):
         return columns[place].reshape(*target.shape, self.num_classes)
 
     def by_columns(self) -> tuple[Tensor, Tensor, Tensor]:
-        """The same entries by rising column: where each column begins (C + 1), row, and entry."""
+        """The same entries by rising column: the start of each column (C + 1), row, and entry."""
         crow, column = self.tensors["crow"], self.tensors["column"]
-        # A tensor counts what is written into it, so that an old answer is never taken for a new.
+        # A tensor counts writes into it, so a stale result is never returned.
         state = [(id(each), each._version) for each in (crow, column) if not each.is_inference()]
         if len(state) == 2 and self._columns is not None and self._columns[0] == state:
             return self._columns[1]
@@ -88,7 +88,7 @@ class SparseSimilarity(Similarity):
         return rows.reshape(*target.shape, self.num_classes)
 
     def _searched(self, row: Tensor, column: Tensor, value: Tensor, rest: float) -> Tensor:
-        """The same at any places, found without a look at a value: for devices and `vmap`."""
+        """The same at any places, without reading a value: for devices and `vmap`."""
         lengths = self.tensors["crow"].diff()
         of_entry = self._all_classes().repeat_interleave(lengths, output_size=value.numel())
         places = of_entry * self.num_classes + self.tensors["column"]  # (nnz), rising
@@ -113,18 +113,18 @@ class SparseSimilarity(Similarity):
 
 
 def sparse(similarity: Any, *, top_k: int | None = None) -> Similarity:
-    r"""The rows of a similarity as the few entries that matter, for many classes.
+    r"""The rows of a similarity as a few entries each, for many classes.
 
-    Keeps every entry above 0 (so everything above the `lower_bound` a builder was given), or of
-    each row only the `top_k` most similar other classes. All of C x C is never held: 100,000
+    Keeps every entry above 0 (so everything above a builder's `lower_bound`), or only the
+    `top_k` most similar other classes in each row. C x C is never held: 100,000
     classes with 100-dimensional vectors become sparse rows in well under 4 GB.
 
-    Which classes are most similar is not mutual, so with `top_k` the result is not symmetric;
+    Being the most similar class is not mutual, so with `top_k` the result is not symmetric;
     :func:`symmetrized` makes it so.
 
     Args:
         similarity: any similarity.
-        top_k: the number of other classes to keep in a row; None keeps all above 0.
+        top_k: the number of other classes to keep per row; None keeps all above 0.
 
     Example:
         >>> from simloss.similarity import embedding
@@ -146,7 +146,7 @@ def sparse(similarity: Any, *, top_k: int | None = None) -> Similarity:
 
 
 def chunks(num_classes: int) -> tuple[Tensor, ...]:
-    """All classes, in parts whose rows can be held at once."""
+    """All classes, in chunks whose rows fit in memory."""
     return torch.arange(num_classes).split(max(1, _CHUNK_ENTRIES // num_classes))
 
 
@@ -156,7 +156,7 @@ def from_rows(
     top_k: int | None,
     names: Sequence[str] | None,
 ) -> SparseSimilarity:
-    """Sparse rows from parts of the matrix: their classes (M), in order, and their rows (M, C)."""
+    """Sparse rows from chunks of the matrix: their classes (M), in order, and their rows (M, C)."""
     crow = torch.zeros(num_classes + 1, dtype=torch.long)
     columns, values = _Growing(), _Growing()
     for classes, part in rows:
@@ -167,7 +167,7 @@ def from_rows(
         if values.length > _MOST_ENTRIES:
             raise ValueError(
                 f"`similarity` must be sparse, but its rows hold more than {_MOST_ENTRIES:,} "
-                f"entries; raise the lower bound or give `top_k`."
+                f"entries; raise the lower bound or pass `top_k`."
             )
     tensors = {"crow": crow.cumsum(0), "column": columns.tensor(), "value": values.tensor()}
     return SparseSimilarity(num_classes, tensors, names=None if names is None else tuple(names))
@@ -176,8 +176,8 @@ def from_rows(
 class _Growing:
     """A tensor that grows at its end.
 
-    A list of parts would lie between the large blocks of memory that come and go with each chunk
-    of rows, and keep them from being used again: gigabytes of holes.
+    A list of parts would sit between the large memory blocks that each chunk of rows allocates
+    and frees, and keep them from being reused: gigabytes of holes.
     """
 
     def __init__(self) -> None:
@@ -187,7 +187,7 @@ class _Growing:
     def extend(self, values: Tensor) -> None:
         end = self.length + values.numel()
         if end > self._room.numel():
-            room = values.new_empty(max(2 * end, 1 << 22))  # what is not written takes no memory
+            room = values.new_empty(max(2 * end, 1 << 22))  # unwritten pages take no memory
             room[: self.length] = self._room[: self.length]
             self._room = room
         self._room[self.length : end] = values
@@ -198,12 +198,12 @@ class _Growing:
 
 
 def _entries(classes: Tensor, part: Tensor, top_k: int | None) -> tuple[Tensor, Tensor, Tensor]:
-    """Row, column and value of what stays, by row and then column."""
+    """Row, column and value of the kept entries, by row and then column."""
     if top_k is None or top_k + 1 >= part.shape[1]:
         row, column = part.nonzero(as_tuple=True)
         return row, column, part[row, column]
     own = torch.arange(len(classes)), classes
-    part[own] = 2.0  # the class itself comes first, whatever is interchangeable with it
+    part[own] = 2.0  # the class itself comes first, even before interchangeable ones
     value, column = part.topk(top_k + 1, dim=1)  # (M, k + 1)
     column, by_column = column.sort(dim=1)
     value = value.gather(1, by_column).clamp(max=1)

@@ -1,4 +1,4 @@
-"""A similarity as a table that opens in a spreadsheet and can be edited by hand."""
+"""A similarity as a CSV table that can be edited by hand in a spreadsheet."""
 
 import csv
 import io
@@ -27,7 +27,7 @@ _UNNAMED = ", unnamed"  # in the corner: the names are only numbers
 
 
 def write_csv(similarity: Similarity, path: Path) -> None:
-    """Names in the first line and column, the kind in the corner; every digit of each number."""
+    """Names in the first line and column, the kind in the corner; numbers with all their digits."""
     if similarity.num_classes > _MOST_CLASSES:
         raise ValueError(
             f"A .csv file must have at most {_MOST_CLASSES:,} classes, but the similarity has "
@@ -35,7 +35,7 @@ def write_csv(similarity: Similarity, path: Path) -> None:
         )
     if similarity.num_rows > similarity.num_classes:
         raise ValueError(
-            "A .csv file holds a row per class, but the similarity has rows for inner nodes, too; "
+            "A .csv file holds one row per class, but the similarity has rows for inner nodes too; "
             "save it as .npz or .safetensors."
         )
     names = similarity.names
@@ -53,14 +53,14 @@ def write_csv(similarity: Similarity, path: Path) -> None:
 
 
 def read_csv(path: Path) -> Similarity:
-    """A similarity from a table with names, or from just the numbers."""
+    """A similarity from a table, with or without names."""
     corner, names, values = read_table(path)
     kind = "probability" if corner.startswith("probability") else "similarity"
     return matrix(values, None if corner.endswith(_UNNAMED) else names, kind=kind)
 
 
 def read_table(path: str | PathLike[str]) -> tuple[str, tuple[str, ...] | None, Tensor]:
-    """What stands in the corner, the class names if there are any, and the numbers."""
+    """The corner cell, the class names if there are any, and the numbers."""
     lines = read_lines(path)
     refuse_semicolons(path, lines)
     equally_long(path, lines)
@@ -76,12 +76,12 @@ def read_table(path: str | PathLike[str]) -> tuple[str, tuple[str, ...] | None, 
 def _same_names(path: str | PathLike[str], rows: list[str], columns: list[str]) -> None:
     if len(rows) != len(columns):
         raise ValueError(
-            f"{path} must have one line for each class in its first line, {len(columns)}, "
-            f"but has {len(rows)}."
+            f"{path} must have one line for each of the {len(columns)} classes in its first line, "
+            f"but it has {len(rows)}."
         )
     for number, (row, column) in enumerate(zip(rows, columns, strict=True), 2):
         if row != column:
             raise ValueError(
                 f"{path} must have the same names in its first column as in its first line, "
-                f"in the same order, but line {number} begins with {row!r} and not {column!r}."
+                f"in the same order, but line {number} begins with {row!r} instead of {column!r}."
             )

@@ -1,7 +1,7 @@
 """Similarities in files: CSV for people and spreadsheets, npz and safetensors for programs.
 
-Never pickle: a file cannot run anything. CSV holds all of S; the others hold the structure's own
-tensors, so that an order of a million classes is one number.
+Never pickle: loading a file cannot run code. CSV holds all of S; the others hold the structure's
+own tensors, so an order of a million classes is one number.
 """
 
 import json
@@ -30,12 +30,12 @@ from .taxonomy import TreeSimilarity
 from .values import ValueSimilarity
 
 _ABOUT = "about"
-# What reading a file of another kind, or one that was changed, can end in.
+# The errors of reading a file of another kind, or one that was changed.
 _UNREADABLE = (
     *(KeyError, TypeError, IndexError, ValueError, AttributeError, OverflowError),
     *(RuntimeError, RecursionError, MemoryError, SystemError, StopIteration),
 )
-# More need more memory for a single row than a file of a few bytes should be able to ask for.
+# A single row of more classes would need more memory than a small file should be able to claim.
 _MOST_CLASSES = 50_000_000
 _STRUCTURES: dict[str, type[Similarity]] = {
     kind.structure: kind
@@ -55,7 +55,7 @@ _STRUCTURES: dict[str, type[Similarity]] = {
 
 
 def save(similarity: Similarity, path: str | PathLike[str]) -> None:
-    """Write a similarity; the ending says how: .csv, .npz or .safetensors.
+    """Write a similarity; the file ending chooses the format: .csv, .npz or .safetensors.
 
     Reading it back with :func:`load` gives the same values to the last digit.
 
@@ -75,9 +75,9 @@ def save(similarity: Similarity, path: str | PathLike[str]) -> None:
 def load(path: str | PathLike[str]) -> Similarity:
     """Read a similarity that :meth:`Similarity.save` wrote, or a CSV file made by hand.
 
-    A CSV file has the class names in its first line and first column, the cell in the corner empty
-    (or "similarity", or "probability" for rows that sum to 1), and row = true class; or it is just
-    the C x C numbers.
+    A CSV file has the class names in its first line and first column, and row = true class. The
+    corner cell is empty or "similarity", or "probability" for rows that sum to 1. A file may also
+    hold only the C x C numbers.
     """
     _, read = _FORMATS[_ending(path)]
     return read(Path(path))
@@ -91,7 +91,7 @@ def _ending(path: str | PathLike[str]) -> str:
 
 
 def _about(similarity: Similarity) -> str:
-    """What is not a tensor, as JSON."""
+    """Everything that is not a tensor, as JSON."""
     return json.dumps(
         {
             "structure": similarity.structure,
@@ -174,7 +174,7 @@ def _read_safetensors(path: Path) -> Similarity:
 
 
 def _not_ours(path: Path) -> str:
-    return f"{path} must be a similarity saved by simloss, but is not."
+    return f"{path} must be a similarity saved by simloss, but it is not."
 
 
 _FORMATS: dict[str, tuple[Callable[[Similarity, Path], Any], Callable[[Path], Similarity]]] = {

@@ -1,4 +1,4 @@
-"""Classes in a tree: the later their lines part, the more alike."""
+"""Classes in a tree: the lower their common ancestor, the more alike."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
@@ -17,7 +17,7 @@ MEASURES = ("height", "path", "wu-palmer")
 
 
 class TreeSimilarity(DistanceSimilarity):
-    """Places in the depth-first order, what neighbours there have in common, and depths."""
+    """Places in depth-first order, what neighbours there share, and depths."""
 
     structure = "tree"
 
@@ -55,20 +55,20 @@ def tree(
 
     .. math:: S_{ij} = \exp(-d_{ij} / \mathrm{temperature})
 
-    with the distance, for the lowest common ancestor a of i and j,
+    where the distance, with the lowest common ancestor a of i and j, is
 
     - "height": the height of a, as :meth:`Tree.cost`;
     - "path": the steps from i up to a and down to j;
-    - "wu-palmer": :math:`-\log \frac{2 n_a}{n_i + n_j}`, n the number of nodes on the way from the
-      root; temperature 1 gives the similarity of Wu and Palmer itself, others a power of it.
+    - "wu-palmer": :math:`-\log \frac{2 n_a}{n_i + n_j}`, with n the number of nodes on the path
+      from the root; temperature 1 gives the similarity of Wu and Palmer, others a power of it.
 
-    "height" keeps the proper loss proper, and so do the others where all leaves are equally deep;
-    elsewhere :func:`diagnose` tells. It keeps 3 numbers per class.
+    "height" keeps the proper loss proper, and so do the others if all leaves are equally deep;
+    if not, :func:`diagnose` tells. It stores 3 numbers per class.
 
     Args:
-        tree: a :class:`simloss.Tree`, a nested dict as :meth:`Tree.from_dict` takes it, or one
-            path per class as :meth:`Tree.from_paths` does. Its classes, in their order, and their
-            names are those of the similarity.
+        tree: a :class:`simloss.Tree`, a nested dict as for :meth:`Tree.from_dict`, or one
+            path per class as for :meth:`Tree.from_paths`. It gives the classes, their order and
+            their names.
         temperature: the larger, the more alike; close to 0 it is the identity.
         measure: "height", "path" or "wu-palmer".
 

@@ -1,4 +1,4 @@
-"""The tokens of a language model: numbers are alike by their value, all else is itself."""
+"""The tokens of a language model: numbers are similar by value, other tokens to none."""
 
 import math
 import re
@@ -13,10 +13,10 @@ from .base import Similarity
 from .sparse import _MOST_ENTRIES, SparseSimilarity
 
 # A whole number as tokenizers write it: after a space (Ġ of byte-level BPE, ▁ of SentencePiece),
-# inside a word (## of WordPiece), at the end of one (</w>) or before its end (@@).
+# inside a word (## of WordPiece), at the end of a word (</w>) or before its end (@@).
 _NUMBER = re.compile(r"(Ġ|▁| |##)?(-?)([0-9]+)(</w>|@@)?")
 
-# Beyond this many digits float64 does not tell a number from its neighbours.
+# With more digits than this, float64 cannot tell neighbouring numbers apart.
 _MOST_DIGITS = 15
 
 _SCALES = {
@@ -40,29 +40,29 @@ def tokens(
         S_{ij} = r^{|a_i - a_j|} \text{ for number tokens of the same form}, \qquad
         S_{ij} = [i = j] \text{ else}
 
-    The tokenizer is only read. With it a language model that writes 41 for 42 is told that this
-    is nearly right, which cross entropy does not see.
+    The tokenizer is only read. A language model that writes 41 for 42 then learns that this
+    is nearly right, which cross entropy does not tell it.
 
-    **Of the same form** means: the same mark of a space or a word's end (``"Ġ7"`` and ``"7"`` are
-    not alike: one begins a number, the other may continue one, so to take one for the other
-    changes "17" into "1 7"), and both without leading zeros, or both with them and of one length
-    (``"07"`` only ever continues a number; it is like ``"05"`` and not like ``"7"``). Two tokens
-    are therefore never interchangeable, and S stays one for which
-    :func:`simloss.proper_sim_loss` is proper. Tokens are taken at their face value: where a number
-    is written as several tokens, the loss does not know that the first of them weighs most.
+    **The same form** means: the same mark of a space or a word's end (``"Ġ7"`` and ``"7"`` are
+    not alike: one begins a number, the other may continue one, so confusing them turns "17" into
+    "1 7"), and both without leading zeros, or both with them and of the same length
+    (``"07"`` only ever continues a number; it is like ``"05"`` but not like ``"7"``). So two tokens
+    are never interchangeable, and :func:`simloss.proper_sim_loss` is proper with this S. Tokens
+    are taken at face value: if a number is written as several tokens, the loss does not know that
+    the first matters most.
 
     Args:
-        tokenizer: anything with ``get_vocab()`` (of transformers, slow or fast, or tokenizers), or
+        tokenizer: anything with ``get_vocab()`` (transformers, slow or fast, or tokenizers), or
             a mapping of token -> id.
         r: similarity of two numbers at distance 1, in [0, 1); 0 is the identity.
-        num_classes: how many logits the model has, where its vocabulary is padded beyond the
+        num_classes: the number of logits of the model if its vocabulary is padded beyond the
             tokenizer's. By default the highest id plus 1.
         distance: "absolute", :math:`|a - b|`, or "relative",
             :math:`|\log(1 + a) - \log(1 + b)|` (below 0: mirrored), where 1000 is about as far from
             1100 as 100 is from 110.
-        value: what makes a number of a token, or None of one that is none, in place of the rule
-            above: for tokens such as "3.5", "<bin_17>" or "three". All numbers are then of one
-            form, and those of the same value interchangeable.
+        value: a function that replaces the rule above: token -> number, or None if it is not a
+            number; for tokens such as "3.5", "<bin_17>" or "three". All numbers then have one
+            form, and those with the same value are interchangeable.
 
     Example:
         >>> S = tokens({"+": 0, "1": 1, "2": 2, "5": 3, "Ġ2": 4, "02": 5}, r=0.5, num_classes=8)
@@ -91,7 +91,7 @@ def _form_and_value(token: str) -> tuple[Any, float] | None:
     if found is None:
         return None
     before, minus, digits, after = found.groups()
-    if len(digits) > _MOST_DIGITS or (minus and int(digits) == 0):  # "-0" would be 0 once more
+    if len(digits) > _MOST_DIGITS or (minus and int(digits) == 0):  # "-0" would be a second 0
         return None
     leading_zeros = (minus, len(digits)) if len(digits) > 1 and digits[0] == "0" else None
     return (before, after, leading_zeros), int(minus + digits)
@@ -134,7 +134,7 @@ def _block(
     if len(numbers) ** 2 > _MOST_ENTRIES:
         raise ValueError(
             f"`tokenizer` must have fewer number tokens of one form, but got {len(numbers):,}; "
-            f"`simloss.similarity.values` never holds all pairs."
+            f"use `simloss.similarity.values`, which never holds all pairs."
         )
     at = torch.tensor([scale(number) for number in numbers.values()], dtype=torch.float64)
     distance = (at.unsqueeze(1) - at).abs()  # (K, K)
@@ -142,12 +142,12 @@ def _block(
 
 
 def _with_identity(blocks: Iterable[tuple[Tensor, Tensor]], num_classes: int) -> SparseSimilarity:
-    """Sparse rows that hold the blocks where they belong, and 1 on the rest of the diagonal."""
+    """Sparse rows with the blocks in their places, and 1 on the rest of the diagonal."""
     alone = torch.ones(num_classes, dtype=torch.bool)
     rows, columns, values = [], [], []
     for indices, block in blocks:
         alone[indices] = False
-        row, column = block.nonzero(as_tuple=True)  # what underflows is not kept
+        row, column = block.nonzero(as_tuple=True)  # entries that underflow are dropped
         rows.append(indices[row])
         columns.append(indices[column])
         values.append(block[row, column])
@@ -167,7 +167,7 @@ def _with_identity(blocks: Iterable[tuple[Tensor, Tensor]], num_classes: int) ->
 def _note(forms: list[dict[int, float]], count: int) -> str:
     numbers = [number for form in forms for number in form.values()]
     if not numbers:
-        return f"None of {count:,} tokens is a number like another: this is the identity."
+        return f"No two of {count:,} tokens are similar numbers: this is the identity."
     return (
         f"{len(numbers):,} of {count:,} tokens are numbers that are alike, "
         f"from {min(numbers):.6g} to {max(numbers):.6g}."
@@ -193,7 +193,7 @@ def _vocabulary(tokenizer: Any) -> Mapping[str, int]:
             raise ValueError(f"`tokenizer` must have ids from 0 on, but got {token!r}: {index}.")
         if index in owner:
             raise ValueError(
-                f"`tokenizer` must have an id for each token, "
+                f"`tokenizer` must give each token its own id, "
                 f"but {owner[index]!r} and {token!r} both have {index}."
             )
         owner[index] = token

@@ -1,4 +1,4 @@
-"""A tree of classes: what a taxonomy, a superclass column or a list of paths says."""
+"""A tree of classes: from a taxonomy, a column of superclasses or a list of paths."""
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from os import PathLike
@@ -11,17 +11,17 @@ from .. import _checks
 from . import tree_sources
 from .range_extreme import depth_first_order, range_extreme
 
-# Rows of the cost matrix that are worked on together.
+# The number of rows of the cost matrix to compute at once.
 _CHUNK_ENTRIES = 1 << 22
-# Lines of a tree that are worth printing.
+# The number of lines of a tree to print.
 _MOST_LINES = 200
 
 
 class Tree:
-    r"""Classes as the leaves of a tree. Nodes are numbers: the classes first, the root last.
+    r"""Classes as the leaves of a tree. Nodes are numbered: the classes first, the root last.
 
-    Node i < C is class i. The inner nodes follow, each before its parent, so that one pass from
-    0 to the last node carries anything up the tree.
+    Node i < C is class i. The inner nodes follow, each before its parent, so one pass from
+    0 to the last node can carry values up the tree.
 
     Made by :meth:`from_dict`, :meth:`from_parents`, :meth:`from_paths`, :meth:`from_csv` or
     :meth:`from_superclasses`. Class order is the order in which the leaves are given, or `classes`.
@@ -29,7 +29,7 @@ class Tree:
     Attributes:
         parents: the parent of each node; -1 for the root.
         children: the children of each node.
-        names: one name a node. Class names are distinct; an inner node may be called like another.
+        names: one name per node. Class names are distinct; inner nodes may share a name.
         num_classes: C.
         depths: the number of steps from the root to each node.
         heights: the number of steps from each node to the **furthest** leaf below it; 0 for a leaf.
@@ -53,7 +53,7 @@ class Tree:
     __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, parents: Sequence[int], names: Sequence[str], num_classes: int) -> None:
-        # What the constructors below have brought into order; nothing is checked here.
+        # The constructors below have put everything in order; nothing is checked here.
         self.parents = tuple(parents)
         self.names = tuple(names)
         self.num_classes = num_classes
@@ -75,11 +75,11 @@ class Tree:
     def from_dict(
         cls, nested: Mapping[str, Any], *, classes: Sequence[str] | None = None
     ) -> "Tree":
-        """From a nested dict; a leaf stands in a list, or as a key with nothing below.
+        """From a nested dict; a leaf is an item of a list, or a key with nothing below it.
 
         Args:
             nested: name -> what is below it: a dict, a list of leaves, one leaf or None.
-            classes: all leaves, in class order; else in the order of the dict.
+            classes: all leaves, in class order; by default in the order of the dict.
 
         Example:
             >>> Tree.from_dict({"bird": ["robin", "crow"], "fish": {"cod": None}}).class_names
@@ -94,9 +94,9 @@ class Tree:
         *,
         classes: Sequence[str] | None = None,
     ) -> "Tree":
-        """From child -> parent: a dict, pairs, or a column of pandas with the child as its index.
+        """From child -> parent: a dict, pairs, or a pandas column with the child as its index.
 
-        A node that is nobody's parent is a class.
+        A node that is never a parent is a class.
 
         Several nodes without a parent get a common one, called "root".
 
@@ -118,11 +118,11 @@ class Tree:
         separator: str = "/",
         classes: Sequence[str] | None = None,
     ) -> "Tree":
-        """From one path a class, "animal/bird/robin" or ("animal", "bird", "robin").
+        """From one path per class, "animal/bird/robin" or ("animal", "bird", "robin").
 
-        A :class:`pathlib.Path` will do as well: the folder of each class.
+        A :class:`pathlib.Path` works as well: the folder of each class.
 
-        Equal names in different places are different nodes; only the classes must differ.
+        The same name in different places means different nodes; only class names must be unique.
 
         Example:
             >>> Tree.from_paths(["fruit/orange", "colour/red"]).class_names
@@ -141,18 +141,18 @@ class Tree:
         separator: str = "/",
         classes: Sequence[str] | None = None,
     ) -> "Tree":
-        """From a CSV file with one class a line, in class order.
+        """From a CSV file with one class per line, in class order.
 
-        One column holds a path a line ("animal/bird/robin"); several columns are the levels from
-        the root down, the class last, a cell left empty where a branch has no such level. With
-        `parents` a line is a node and its parent instead.
+        A single column holds one path per line ("animal/bird/robin"); several columns are the
+        levels from the root down, the class last; leave a cell empty if a branch lacks that level.
+        With `parents`, each line is a node and its parent instead.
 
         Args:
             path: the file, UTF-8.
             parents: whether the two columns are child and parent.
-            header: whether the first line only names the columns.
-            separator: what stands between the names of a path in one column.
-            classes: all leaves, in class order; else in the order of the lines.
+            header: whether the first line is a header.
+            separator: the character between the names of a path in a single column.
+            classes: all leaves, in class order; by default in the order of the lines.
         """
         if parents:
             return cls.from_parents(tree_sources.pairs_of_csv(path, header), classes=classes)
@@ -162,7 +162,7 @@ class Tree:
 
     @classmethod
     def from_superclasses(cls, names: Sequence[str], superclasses: Sequence[str]) -> "Tree":
-        """From the superclass of each class: CIFAR-100's 20, the column of a data sheet.
+        """From the superclass of each class: CIFAR-100's 20, or a column of a data sheet.
 
         Example:
             >>> tree = Tree.from_superclasses(["rose", "truck", "tulip"], ["plant", "car", "plant"])
@@ -170,7 +170,7 @@ class Tree:
             ['plant', 'car', 'plant']
         """
         paths = tree_sources.paths_of_superclasses(names, superclasses)
-        # A root even above one superclass, so that the first level is always that of superclasses.
+        # Always add a root, even above one superclass, so that level 1 is always the superclasses.
         links, leaves = tree_sources.links_of_paths(paths, "/", root=True)
         return cls._from_links(links, leaves, None)
 
@@ -181,7 +181,7 @@ class Tree:
         leaves: list[Hashable],
         classes: Sequence[str] | None,
     ) -> "Tree":
-        """From node -> parent, the root's parent being None, and the leaves among them."""
+        """From node -> parent (None for the root), and the leaves among them."""
         names = [tree_sources.label(leaf) for leaf in leaves]
         _checks.class_names(names, len(names))
         if classes is not None:
@@ -202,7 +202,7 @@ class Tree:
 
     @property
     def root(self) -> int:
-        """The node that is everybody's ancestor: the last one."""
+        """The ancestor of all nodes: the last one."""
         return len(self.parents) - 1
 
     def ancestors(self, node: int) -> tuple[int, ...]:
@@ -219,7 +219,7 @@ class Tree:
     def superclass(self, level: int = 1) -> Tensor:
         """The ancestor of each class that is `level` steps below the root, as nodes, (C).
 
-        Level 0 is the root, and a class that is less deep than `level` is its own superclass.
+        Level 0 is the root; a class above `level` is its own superclass.
 
         Example:
             >>> tree = Tree.from_paths(["animal/bird/robin", "animal/bird/crow", "animal/cod"])
@@ -239,7 +239,7 @@ class Tree:
         .. math:: d_{ij} = \mathrm{height}(\mathrm{lca}(i, j))
 
         The height of a node is the number of steps to the furthest leaf below it, so the matrix is
-        symmetric and 0 on the diagonal, whatever the depths of the leaves. It is an ultrametric:
+        symmetric and 0 on the diagonal, even if leaves have different depths. It is an ultrametric:
         :math:`d_{ik} \le \max(d_{ij}, d_{jk})`.
 
         Example:
@@ -257,9 +257,9 @@ class Tree:
         return torch.cat(rows).to(torch.get_default_dtype())
 
     def restricted(self, classes: Iterable[int]) -> "Tree":
-        """The tree above some of the classes, in the order given.
+        """The tree above some of the classes, in the given order.
 
-        Inner nodes without a class below them go, and heights are those of the smaller tree.
+        Inner nodes without a class below them are dropped; heights are those of the smaller tree.
 
         Example:
             >>> tree = Tree.from_paths(["bird/robin", "bird/crow", "fish/cod"])

@@ -1,7 +1,7 @@
-"""The forms people write trees in, each made into links: node -> parent, the root's being None.
+"""The ways to write a tree, each turned into links: node -> parent, None for the root.
 
 A node of a parent map is its name; a node of a path is the path down to it, because the same name
-may stand in several places.
+may occur in several places.
 """
 
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
@@ -17,14 +17,14 @@ Path = tuple[str, ...]
 
 
 def label(node: Hashable) -> str:
-    """What a node is called: the last name of its path."""
+    """The name of a node: the last name of its path."""
     if isinstance(node, tuple):
         return str(node[-1]) if node else _ROOT
     return str(node)
 
 
 def paths_of_dict(nested: Mapping[str, Any]) -> Iterator[Path]:
-    """One path a leaf."""
+    """One path per leaf."""
     if not isinstance(nested, Mapping):
         raise TypeError(f"`nested` must be a dict, but got {type(nested).__name__}.")
     return _paths_below(nested, (), ())
@@ -67,7 +67,7 @@ def paths_of_superclasses(names: Sequence[str], superclasses: Sequence[str]) -> 
     if isinstance(superclasses, str) or len(superclasses) != len(names):
         came = repr(superclasses) if isinstance(superclasses, str) else len(superclasses)
         raise ValueError(
-            f"`superclasses` must hold one name for each of the {len(names)} classes, "
+            f"`superclasses` must have one name for each of the {len(names)} classes, "
             f"but got {came}."
         )
     _checks.not_missing("names", names)
@@ -76,9 +76,9 @@ def paths_of_superclasses(names: Sequence[str], superclasses: Sequence[str]) -> 
 
 
 def paths_of_csv(path: str | PathLike[str], header: bool, separator: str) -> list[Path]:
-    """One path a line, in one column or one column a level."""
+    """One path per line, in one column or one column per level."""
     lines = read_lines(path)
-    equally_long(path, lines, "; leave a cell empty where a branch has no such level")
+    equally_long(path, lines, "; leave a cell empty if a branch lacks that level")
     lines = lines[1:] if header else lines
     if lines and len(lines[0]) == 1:
         _refuse_other_separators(path, [line[0] for line in lines], separator)
@@ -87,17 +87,17 @@ def paths_of_csv(path: str | PathLike[str], header: bool, separator: str) -> lis
 
 
 def _refuse_other_separators(path: str | PathLike[str], cells: list[str], separator: str) -> None:
-    """No levels parted as spreadsheets do where the comma is the decimal point: `bird;robin`."""
+    """Refuse levels separated as in spreadsheets with a decimal comma: `bird;robin`."""
     for other, name in ((";", "semicolons"), ("\t", "tabs")):
         if all(other in cell and separator not in cell for cell in cells):
             raise ValueError(
-                f"{path} must have {separator!r} or commas between the levels, but has {name}; "
-                f"say separator={other!r}."
+                f"{path} must have {separator!r} or commas between the levels, but it has {name}; "
+                f"pass separator={other!r}."
             )
 
 
 def pairs_of_csv(path: str | PathLike[str], header: bool) -> list[tuple[str, str | None]]:
-    """Child and parent a line; an empty parent is none."""
+    """A child and its parent per line; an empty parent means none."""
     lines = read_lines(path)
     for number, line in enumerate(lines, 1):
         if len(line) != 2:
@@ -112,24 +112,22 @@ def pairs_of_csv(path: str | PathLike[str], header: bool) -> list[tuple[str, str
 def _split(path: str, separator: str) -> Path:
     names = tuple(name.strip() for name in path.strip().strip(separator).split(separator))
     if not all(names):
-        raise ValueError(
-            f"`paths` must have a name between two separators, but {path!r} has none there."
-        )
+        raise ValueError(f"`paths` must have a name between two separators, but {path!r} does not.")
     return names
 
 
 def _path(given: Any, separator: str) -> Path:
-    """The names from the root down: of text, of a path of the operating system, or of a tuple."""
+    """The names from the root down: from text, a path of the operating system, or a tuple."""
     if isinstance(given, PathLike):
         return _split(PurePath(given).as_posix(), "/")
     if isinstance(given, str):
         return _split(given, separator)
     if not isinstance(given, Iterable):
-        raise TypeError(f"`paths` must hold text or names in a row, but got {given!r}.")
+        raise TypeError(f"`paths` must hold text or sequences of names, but got {given!r}.")
     names = tuple(given)
     if any(_checks.is_missing(name) or name == "" for name in names):
         raise ValueError(
-            f"`paths` must have no gaps, but got {names!r}; leave out a level that is not there."
+            f"`paths` must have no gaps, but got {names!r}; leave out a missing level."
         )
     return tuple(map(str, names))
 
@@ -137,7 +135,7 @@ def _path(given: Any, separator: str) -> Path:
 def links_of_paths(
     paths: Iterable[str | PathLike[str] | Sequence[str]], separator: str, *, root: bool = False
 ) -> tuple[dict[Hashable, Hashable], list[Hashable]]:
-    """The links, and the leaves in the order of the paths; with `root`, one above all of them."""
+    """The links, and the leaves in the order of the paths; `root` adds one node above them all."""
     if isinstance(paths, (str, PathLike)) or not isinstance(paths, Iterable):
         raise TypeError(f"`paths` must be a list of paths, but got {paths!r}.")
     _checks.in_class_order("paths", paths)
@@ -158,7 +156,7 @@ def links_of_paths(
         if leaf in inner:
             raise ValueError(
                 f"`paths` must end at leaves, but {separator.join(leaf)!r} is both a class and "
-                f"above other classes; give it a leaf of its own below."
+                f"the parent of other classes; give it its own leaf below."
             )
     return ({**links, (): None} if root else _with_one_root(links, ())), [*leaves]
 
@@ -166,7 +164,7 @@ def links_of_paths(
 def links_of_parents(
     parents: Mapping[str, str | None] | Iterable[tuple[str, str | None]],
 ) -> dict[Hashable, Hashable]:
-    """The links, every node known and none its own ancestor."""
+    """The links, checked: every node is known, and none is its own ancestor."""
     links: dict[Hashable, Hashable] = {}
     for child, given in _pairs(parents):
         if _checks.is_missing(child) or child == "":
@@ -190,7 +188,7 @@ def links_of_parents(
 
 
 def _pairs(parents: Any) -> Iterator[tuple[Any, Any]]:
-    """Child and parent; of a column of pandas, the child is in its index."""
+    """Child and parent; in a pandas column, the child is the index."""
     is_column = hasattr(parents, "items") and getattr(parents, "ndim", None) == 1
     if isinstance(parents, Mapping) or is_column:
         parents = parents.items()
@@ -198,14 +196,14 @@ def _pairs(parents: Any) -> Iterator[tuple[Any, Any]]:
         raise TypeError(f"`parents` must be a dict or pairs, but got {parents!r}.")
     for pair in parents:
         if isinstance(pair, str) or not hasattr(pair, "__len__") or len(pair) != 2:
-            raise TypeError(f"`parents` must be a node and its parent each, but got {pair!r}.")
+            raise TypeError(f"`parents` must be (node, parent) pairs, but got {pair!r}.")
         yield pair
 
 
 def _refuse_cycle(links: dict[Hashable, Hashable]) -> None:
     done: set[Hashable] = set()
     for start in links:
-        line: dict[Hashable, None] = {}  # in the order walked
+        line: dict[Hashable, None] = {}  # in the order visited
         node: Hashable = start
         while node is not None and node not in done:
             if node in line:
@@ -218,7 +216,7 @@ def _refuse_cycle(links: dict[Hashable, Hashable]) -> None:
 
 
 def _with_one_root(links: dict[Hashable, Hashable], top: Hashable) -> dict[Hashable, Hashable]:
-    """Nodes below `top` are roots: one stays, several get the node `()` above them."""
+    """Nodes below `top` are roots: a single one stays, several get the node `()` above them."""
     roots = [node for node, parent in links.items() if parent == top]
     if len(roots) == 1:
         return {**links, roots[0]: None}

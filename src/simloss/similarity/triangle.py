@@ -7,7 +7,7 @@ from .._checks import ROUNDING
 
 
 def smallest_eigenvalue(s: Tensor) -> float:
-    """Of the symmetric part: S is positive definite if it is above 0."""
+    """Of the symmetric part: S is positive definite if this is above 0."""
     return float(torch.linalg.eigvalsh((s + s.T) / 2)[0])
 
 

@@ -1,4 +1,4 @@
-"""Classes at positions: ages that are bins, years, prices, dates."""
+"""Classes at positions: bins of age, years, prices, dates."""
 
 import datetime
 from collections.abc import Iterable, Sequence
@@ -14,7 +14,7 @@ from .distance import DistanceSimilarity
 
 
 class ValueSimilarity(DistanceSimilarity):
-    """One number a class, and a scale."""
+    """One number per class, and a scale."""
 
     structure = "values"
 
@@ -27,17 +27,17 @@ class ValueSimilarity(DistanceSimilarity):
 
 
 def values(positions: Any, scale: float, *, names: Sequence[str] | None = None) -> Similarity:
-    r"""Similarity of classes that stand for numbers or dates, however unevenly spaced.
+    r"""Similarity of classes that stand for numbers or dates, evenly spaced or not.
 
     .. math:: S_{ij} = \exp(-|x_i - x_j| / \mathrm{scale})
 
     With positions 0, 1, 2, ... it is :func:`order` with r = exp(-1 / scale). The proper loss is
-    proper with it. It keeps C numbers.
+    proper with it. It stores C numbers.
 
     Args:
-        positions: one number, date or datetime a class, (C); dates count in days.
+        positions: one number, date or datetime per class, (C); dates count in days.
         scale: the distance at which the similarity has fallen to 1/e, in units of the positions.
-        names: one name a class.
+        names: one name per class.
 
     Example:
         >>> values([0, 18, 65], scale=20).to_dense()
@@ -53,18 +53,18 @@ def values(positions: Any, scale: float, *, names: Sequence[str] | None = None) 
 
 
 def _is_date(value: Any) -> bool:
-    # pandas' NaT is a date as well.
+    # pandas' NaT counts as a date as well.
     return isinstance(value, (datetime.date, np.datetime64)) and not _checks.is_missing(value)
 
 
 def _all_dates(positions: list[Any]) -> None:
     for place, position in enumerate(positions):
         if not _is_date(position):
-            raise ValueError(f"`positions` must be known, but that of class {place} is no date.")
+            raise ValueError(f"`positions` must be known, but class {place} has no date.")
 
 
 def _by_one_clock(dates: list[Any]) -> list[Any]:
-    """The same moments by the clock of UTC, for numpy knows no time zones."""
+    """The same moments in UTC, because numpy has no time zones."""
     zoned = [getattr(date, "tzinfo", None) is not None for date in dates]
     if any(zoned) and not all(zoned):
         raise ValueError(
@@ -85,11 +85,11 @@ def _positions(positions: Any) -> Tensor:
             _all_dates(positions)
             positions = np.asarray(_by_one_clock(positions), dtype="datetime64[us]")
     if getattr(getattr(positions, "dtype", None), "kind", "") == "M":
-        # Asked for a dtype, pandas gives times with a zone as those of UTC.
+        # If given a dtype, pandas converts times with a zone to UTC.
         dates = np.asarray(positions, dtype="datetime64[us]")
         if np.isnat(dates).any():
             place = int(np.isnat(dates).argmax())
-            raise ValueError(f"`positions` must be known, but that of class {place} is no date.")
+            raise ValueError(f"`positions` must be known, but class {place} has no date.")
         microseconds = dates.astype(np.int64)
         positions = microseconds / 86_400e6  # in days
     position = _checks.float_tensor("positions", positions).detach().double()

@@ -1,4 +1,4 @@
-"""Where word vectors come from: the shipped file, other files, objects that hold them."""
+"""Sources of word vectors: the shipped file, other files, objects that hold them."""
 
 import gzip
 import zlib
@@ -14,7 +14,7 @@ from .. import _checks
 from .._disk import regular_file
 from .shipped_vectors import ShippedVectors, Vector
 
-# Far beyond any vectors there are; a file that goes further would fill the memory.
+# Far more than any known vectors have; a larger count would fill the memory.
 _LONGEST_LINE = 2**22
 _LONGEST_HEAD = 100
 _LONGEST_WORD = 10_000
@@ -34,7 +34,7 @@ class VectorSource(Protocol):
 
 
 def vector_source(vectors: Any) -> VectorSource:
-    """The shipped vectors for None, else what `vectors` is: a file or an object."""
+    """The shipped vectors for None, else those of the file or object `vectors`."""
     if vectors is None:
         return ShippedVectors()
     if isinstance(vectors, (str, PathLike)):
@@ -67,7 +67,7 @@ class HeldVectors:
         for word, vector in found.items():
             if vector.ndim != 1 or vector.shape != found[first].shape:
                 raise ValueError(
-                    f"`vectors` must hold equally many numbers for each word, but has shape "
+                    f"`vectors` must have the same shape for every word, but has shape "
                     f"{vector.shape} for {word!r} and {found[first].shape} for {first!r}."
                 )
         return found
@@ -77,7 +77,7 @@ class HeldVectors:
 
 
 class TextFile:
-    """A text file of word2vec, GloVe or fastText, plain or .gz: a word and its numbers a line."""
+    """A text file of word2vec, GloVe or fastText, plain or .gz: a word and its numbers per line."""
 
     def __init__(self, path: Path) -> None:
         self.path, self.name = path, str(path)
@@ -91,7 +91,7 @@ class TextFile:
             if not size:
                 raise ValueError(
                     f"{self.name} must have spaces between a word and its numbers, "
-                    f"but line {number} has none."
+                    f"but line {number} does not."
                 )
             word, *numbers = line.rsplit(b" ", size)
             if word in wanted and word.decode() not in found:
@@ -116,7 +116,7 @@ class TextFile:
         return vector
 
     def _lines(self) -> Iterator[tuple[int, bytes]]:
-        """Line numbers and lines, without word2vec's first line of two counts."""
+        """Line numbers and lines, without the two counts in word2vec's first line."""
         with _opened(self.path) as file:
             for number, line in enumerate(iter(lambda: file.readline(_LONGEST_LINE), b""), 1):
                 if len(line) == _LONGEST_LINE:
@@ -151,8 +151,8 @@ class BinaryFile:
             head = file.readline(_LONGEST_HEAD)
             if not _is_counts(head):
                 raise ValueError(
-                    f"{self.name} must begin with the number of words and of dimensions, "
-                    f"as word2vec's binary files do, but does not."
+                    f"{self.name} must begin with the number of words and dimensions, "
+                    f"as word2vec's binary files do, but it does not."
                 )
             count, size = (int(each) for each in head.split())
             if not 1 <= size <= _MOST_DIMENSIONS:
@@ -164,7 +164,7 @@ class BinaryFile:
                 numbers = file.read(4 * size)
                 if len(numbers) < 4 * size or len(word) == _LONGEST_WORD:
                     raise ValueError(
-                        f"{self.name} must hold {count} words, but ends after {number}."
+                        f"{self.name} must hold {count} words, but it ends after {number}."
                     )
                 yield word.strip(), numbers
 
@@ -186,7 +186,7 @@ def _opened(path: Path) -> Iterator[BinaryIO]:
             with gzip.open(raw) as file:
                 yield file  # type: ignore[misc]
         except (EOFError, OSError, zlib.error) as error:
-            raise ValueError(f"{path} must be a whole .gz file, but: {error}.") from None
+            raise ValueError(f"{path} must be a complete .gz file, but: {error}.") from None
 
 
 def _is_counts(line: bytes) -> bool:

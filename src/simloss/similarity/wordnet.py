@@ -14,15 +14,15 @@ from .wordnet_database import Synset, WordNet
 
 MEASURES = ("wu-palmer", "path")
 Matrix = np.ndarray[Any, np.dtype[np.float64]]
-_FAR = 1e6  # further than any two nouns are
+_FAR = 1e6  # larger than the distance of any two nouns
 
 
 def senses(
     names: Sequence[str], folder: str | PathLike[str] | None = None
 ) -> dict[str, tuple[Synset, ...]]:
-    """The meanings WordNet knows for each class name, most frequent first.
+    """The meanings in WordNet of each class name, most frequent first.
 
-    To see which names are ambiguous before :func:`wordnet` takes the first meaning of each.
+    Shows which names are ambiguous before :func:`wordnet` takes the first meaning of each.
 
     Args:
         names: class names; "_" and space are the same.
@@ -44,21 +44,21 @@ def wordnet(
 
     .. math:: S_{ij} = \exp(-d_{ij} / \mathrm{temperature})
 
-    with the distance "wu-palmer", :math:`-\log \frac{2 n_a}{2 n_a + s_i + s_j}`, at the common more
-    general meaning a where it is smallest: n the number of meanings on the shortest way from the
-    top, s the steps up to a; temperature 1 gives the similarity of Wu and Palmer. Or with "path",
-    the fewest steps from i up to a common meaning and down to j, which wants a temperature of
-    several steps.
+    where the distance is "wu-palmer", :math:`-\log \frac{2 n_a}{2 n_a + s_i + s_j}`, at the common
+    more general meaning a where it is smallest: n is the number of meanings on the shortest path
+    from the top, s the number of steps up to a; temperature 1 gives Wu and Palmer's similarity.
+    Or "path": the fewest steps from i up to a common meaning and down to j, which needs a
+    temperature of several steps.
 
-    A name with several meanings gets the most frequent one; `S.notes` lists those names with what
-    was taken, and `choose` overrides it. What WordNet does not know is refused.
+    A name with several meanings gets the most frequent one; `S.notes` lists these names and their
+    meanings, and `choose` overrides them. A name that WordNet does not know is an error.
 
     Args:
         names: class names, nouns; "_" and space are the same.
         temperature: the larger, the more alike.
         measure: "wu-palmer" or "path".
         choose: name -> what is meant: the offset of a meaning, as :func:`senses` lists it, or
-            another word for it, of which the most frequent meaning is taken.
+            another word for it, which gets its most frequent meaning.
         folder: a folder with index.noun and data.noun (Debian: wordnet-base, /usr/share/wordnet).
     """
     names = _checks.class_names(names, len(names)) or ()
@@ -81,7 +81,7 @@ def _chosen(
     for name in choose:
         if name not in found:
             remedy = _checks.nearest_spelling(name, found)
-            raise ValueError(f"`choose` must name classes, but {name!r} is none{remedy}.")
+            raise ValueError(f"`choose` must name classes, but {name!r} is not one{remedy}.")
     unknown = [name for name, some in found.items() if not some and name not in choose]
     if unknown:
         raise ValueError(
@@ -94,7 +94,7 @@ def _chosen(
         chosen.append(synset)
         if len(some) > 1:
             how = "chosen" if name in choose else "the most frequent"
-            notes.append(f"{name!r} has {len(some)} meanings; taken is {how}, {synset}")
+            notes.append(f"{name!r} has {len(some)} meanings; used: {how}, {synset}")
     return chosen, notes
 
 
@@ -108,7 +108,7 @@ def _meant(choice: int | str, database: WordNet) -> Synset:
 
 
 def _distance(offsets: list[int], database: WordNet, measure: str) -> Matrix:
-    """Between each two meanings, (C, C); infinite where they have nothing in common."""
+    """The distance of each two meanings, (C, C); infinite if they have nothing in common."""
     above = [database.ancestors(offset) for offset in offsets]
     nodes = sorted({node for some in above for node in some})
     place = {node: i for i, node in enumerate(nodes)}
@@ -126,12 +126,12 @@ def _distance(offsets: list[int], database: WordNet, measure: str) -> Matrix:
 
 
 def _depth(node: int, database: WordNet) -> int:
-    """Meanings on the shortest way from the top, both ends counted."""
+    """The number of meanings on the shortest path from the top, including both ends."""
     above = database.ancestors(node)
     tops = [steps for each, steps in above.items() if not database.synset(each).parents]
     if not tops:
         raise ValueError(
             f"the WordNet folder must have a top above every meaning, but above {node} there is "
-            f"only a circle."
+            f"only a cycle."
         )
     return 1 + min(tops)

@@ -11,7 +11,7 @@ from pathlib import Path
 from .._disk import bytes_of, regular_file
 from .plural import singulars
 
-# Where Debian's wordnet-base and others put it.
+# The usual folders, among them that of Debian's wordnet-base.
 _USUAL_PLACES = ("/usr/share/wordnet", "/usr/local/WordNet-3.0/dict", "/usr/share/wordnet-3.0")
 _MOST_BYTES = 2**28  # of data.noun, which has 15 million
 _UPWARDS = ("@", "@i")  # hypernym, instance hypernym
@@ -19,7 +19,7 @@ _UPWARDS = ("@", "@i")  # hypernym, instance hypernym
 
 @dataclass(frozen=True)
 class Synset:
-    """One meaning: its place in data.noun, the words for it, what it is, and what it is a kind of.
+    """One meaning: its place in data.noun, its words, its definition and its more general meanings.
 
     Attributes:
         offset: its number in the database.
@@ -38,7 +38,7 @@ class Synset:
 
 
 class WordNet:
-    """A folder with index.noun and data.noun. Reads the lines that are asked for."""
+    """A folder with index.noun and data.noun. Reads only the lines it needs."""
 
     def __init__(self, folder: str | PathLike[str] | None = None) -> None:
         self.folder = _found(folder)
@@ -46,7 +46,7 @@ class WordNet:
         self._data = bytes_of(self.folder / "data.noun", _MOST_BYTES, follow_links=True)
 
     def senses(self, words: Iterable[str]) -> dict[str, tuple[Synset, ...]]:
-        """The meanings of each word, most frequent first; none for a word that is not there."""
+        """The meanings of each word, most frequent first; none for an unknown word."""
         forms = {word: [*_forms(word)] for word in words}
         wanted = {form for some in forms.values() for form in some}
         offsets: dict[str, tuple[int, ...]] = {}
@@ -70,15 +70,15 @@ class WordNet:
             line = self._data[offset : end if end >= 0 else None].decode("utf-8", "replace")
             if line.partition(" ")[0] != f"{offset:08d}":
                 raise ValueError(
-                    f"data.noun must have a synset at offset {offset}, but has none there; "
-                    f"the offsets of a file that was edited or re-encoded no longer fit."
+                    f"data.noun must have a synset at offset {offset}, but it does not; "
+                    f"if the file was edited or re-encoded, its offsets no longer fit."
                 )
             with _damage_named(f"data.noun must follow WNDB's format, but the synset at {offset}"):
                 self._known[offset] = _synset(line, offset)
         return self._known[offset]
 
     def ancestors(self, offset: int) -> dict[int, int]:
-        """Every more general meaning, itself included, and the fewest steps up to it."""
+        """Every more general meaning, including itself, and the fewest steps up to it."""
         steps = {offset: 0}
         waiting = [offset]
         for node in waiting:
@@ -108,7 +108,7 @@ def _found(folder: str | PathLike[str] | None) -> Path:
         )
     raise FileNotFoundError(
         "wordnet() needs a WordNet database (index.noun, data.noun), but found none; install "
-        "Debian's wordnet-base or give `folder`."
+        "Debian's wordnet-base or pass `folder`."
     )
 
 

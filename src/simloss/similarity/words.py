@@ -1,4 +1,4 @@
-"""Classes with names: how alike the words are."""
+"""Classes with names: the similarity of the words."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -31,22 +31,22 @@ def words(
 
     .. math:: S_{ij} = \frac{\max(0, \mathrm{sim}_{ij} - l)}{1 - l}
 
-    as :func:`embedding` of a vector for each name. By default they come with the package: GloVe in
-    100 dimensions, 60,002 English words, whose cosines are off by less than 0.01.
+    as :func:`embedding` of one vector per name. By default the vectors come with the package: GloVe
+    in 100 dimensions, 60,002 English words, whose cosines are off by less than 0.01.
 
-    The vector of a name of several words ("maple_tree") is the mean of theirs. A plural without a
-    vector takes that of its singular.
+    The vector of a name with several words ("maple_tree") is their mean. A plural without a
+    vector gets that of its singular.
 
     Args:
-        names: class names; words are parted by space, "_", "-" or "/".
-        lower_bound: l in [0, 1); what is less similar counts as not similar at all.
-        kernel: "cosine", or "angle", which mostly keeps the proper loss proper
+        names: class names; words are separated by space, "_", "-" or "/".
+        lower_bound: l in [0, 1); similarities below it become 0.
+        kernel: "cosine", or "angle", which usually keeps the proper loss proper
             (:func:`diagnose` tells).
         vectors: other vectors: a text file of word2vec, GloVe or fastText, or word2vec's .bin,
             each plain or .gz; a gensim `KeyedVectors` or a dict; or a function from a list of names
             to an array (C, D), such as the `encode` of a sentence-transformers model.
-        missing: "error" refuses a name without a vector; "drop" leaves its class out, as the paper
-            does, and `S.kept` says which places of `names` are left.
+        missing: "error" refuses a name without a vector; "drop" drops its class, as the paper
+            does, and `S.kept` says which indices of `names` are left.
         temperature: of the angle kernel.
 
     Example:
@@ -94,7 +94,7 @@ def _called(function: Callable[[list[str]], Any], names: tuple[str, ...]) -> Any
 def _looked_up(
     names: tuple[str, ...], source: VectorSource, missing: str
 ) -> tuple[dict[int, Vector], list[str]]:
-    """The vectors by place in `names`, and what was decided."""
+    """The vectors by index in `names`, and notes on what was decided."""
     forms = {form for name in names for form in _all_forms(name)}
     known = source.lookup(forms)
     found: dict[int, Vector] = {}
@@ -106,7 +106,7 @@ def _looked_up(
             continue
         found[place] = np.mean([known[form] for form in taken], axis=0)
         if len(taken) > 1 or taken[0] not in _whole_forms(name):
-            notes.append(f"{name!r} is taken as {' and '.join(map(repr, taken))}")
+            notes.append(f"{name!r} is read as {' and '.join(map(repr, taken))}")
     if dropped and missing == "error":
         raise ValueError(_no_vector(dropped, source))
     if not found:
@@ -132,7 +132,7 @@ def _whole_forms(name: str) -> Iterator[str]:
 
 
 def _word_forms(word: str) -> Iterator[str]:
-    """The word, then what it may be the plural of."""
+    """The word, then its possible singulars."""
     yield word
     small = word.lower()
     yield small
@@ -140,7 +140,7 @@ def _word_forms(word: str) -> Iterator[str]:
 
 
 def _taken(name: str, known: dict[str, Vector]) -> list[str] | str:
-    """The words whose vectors stand for the name; or the one word that has none."""
+    """The words whose vectors make up the name's; or the one word without a vector."""
     whole = next((form for form in _whole_forms(name) if form in known), None)
     if whole is not None:
         return [whole]
@@ -161,5 +161,5 @@ def _no_vector(dropped: list[tuple[str, str]], source: VectorSource) -> str:
     remedy = _checks.nearest_spelling(word, source.vocabulary())
     return (
         f"`names` must have vectors in {source.name}, but {which} has none{remedy}{others}; "
-        f"call such a class by words that have one, or leave it out (in Python, missing='drop')."
+        f"rename the class with words that have one, or drop it (in Python, missing='drop')."
     )

@@ -1,4 +1,4 @@
-"""Is the difference real? Paired over seeds, corrected for how much was tried."""
+"""Whether a difference is real: paired over seeds, corrected for multiple comparisons."""
 
 from .choice import Choice, Runs, choose_on_validation
 from .family import (

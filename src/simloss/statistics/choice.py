@@ -1,4 +1,4 @@
-"""The protocol: the parameter is chosen on validation data, the verdict is on test data."""
+"""The protocol: choose the parameter on validation data, judge it on test data."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -12,7 +12,7 @@ from .signed_rank import chosen, p_value, p_value_of_best, rank_biserial, steps
 
 
 class Runs(NamedTuple):
-    """One setting, run with every seed: a value each on validation and on test data."""
+    """One setting, run with every seed: its values on validation and on test data."""
 
     validation: Any
     test: Any
@@ -20,12 +20,12 @@ class Runs(NamedTuple):
 
 @dataclass(frozen=True)
 class Choice:
-    """What :func:`choose_on_validation` finds for one treatment.
+    """The result of :func:`choose_on_validation` for one treatment.
 
     Attributes:
         parameter: the one chosen on validation data.
         validation: the mean on validation data of every parameter tried.
-        comparison: the chosen one against the baseline **on test data**; its p counts the choosing.
+        comparison: the chosen one against the baseline **on test data**; p covers the choice.
     """
 
     parameter: Any
@@ -40,29 +40,28 @@ def choose_on_validation(
     higher_is_better: bool,
     chosen_by_higher: bool | None = None,
 ) -> dict[str, Choice]:
-    """The best parameter of each treatment by validation data, judged once on test data.
+    """The best parameter of each treatment by validation data, tested once on test data.
 
-    Of each treatment (a loss, a loss with a decision) the parameter of best mean validation value
-    is taken, the first of equals, and only that one is compared with the baseline on test data.
-    Test values of the others have no influence on what comes out. Holm's correction covers all
-    treatments.
+    For each treatment (a loss, a loss with a decision) it takes the parameter with the best mean
+    validation value, the first of equals, and compares only that one with the baseline on test
+    data. The test values of the others have no influence. Holm's correction covers all treatments.
 
-    **The p-value counts the choosing.** A run that was lucky is lucky on validation and on test
-    data alike, so the best of nine parameters looks good on test data too, even if all nine are
-    the baseline. Wilcoxon's test on the chosen one alone then calls up to 11 % of pure noise
-    significant (simulated, 10 runs) where 5 % were promised. So p is that of the whole procedure:
-    the signs of whole runs are flipped in all ways, and each time the choice is made anew.
-    Flipped, the runs of bad parameters look good, and beside them up to 14 % of what equals the
-    baseline would be called worse; so where the chosen one is worse, p is at least Wilcoxon's. With
-    a single parameter it is Wilcoxon's p. The mean difference and its interval are those of the
-    chosen parameter and still a little too good.
+    **The p-value covers the choice.** A lucky run is lucky on validation and on test data alike,
+    so the best of nine parameters looks good on test data too, even if all nine equal the baseline.
+    Wilcoxon's test on the chosen one alone then calls up to 11 % of pure noise significant
+    (simulated, 10 runs) instead of the promised 5 %. So p is that of the whole procedure: the signs
+    of whole runs are flipped in all ways, and the choice is repeated each time. Flipping makes bad
+    parameters look good, and beside them up to 14 % of what equals the baseline would be called
+    worse; so if the chosen one is worse, p is at least Wilcoxon's. With a single parameter it is
+    Wilcoxon's p. The mean difference and its interval are those of the chosen parameter, and still
+    slightly too good.
 
     Args:
-        baseline: the validation values and the test values, one a run.
+        baseline: the validation values and the test values, one per run.
         treatments: name -> parameter -> the same for each parameter, **the same runs in the same
             order**.
-        higher_is_better: of the metric on test data.
-        chosen_by_higher: of the metric on validation data, if it is another one.
+        higher_is_better: for the metric on test data.
+        chosen_by_higher: for the metric on validation data, if it is a different one.
 
     Example:
         >>> from simloss import statistics
@@ -93,7 +92,7 @@ def _choice(
 ) -> Choice:
     _refuse_other_than_dict(f"treatments[{name!r}]", parameters)
     if not parameters:
-        raise ValueError(f"`treatments` must hold a parameter each, but {name!r} has none.")
+        raise ValueError(f"`treatments` must each have a parameter, but {name!r} has none.")
     tried = {
         parameter: _checked(f"treatments[{name!r}][{parameter!r}]", runs, len(baseline.test))
         for parameter, runs in parameters.items()
@@ -104,7 +103,7 @@ def _choice(
     best = int(chosen(chosen_by.sum(0), len(test)))
     better = steps(baseline.test[:, None], test, higher)
     p = p_value_of_best(chosen_by, better)
-    if rank_biserial(better[:, best]) <= 0:  # beside bad parameters it need not be worse itself
+    if rank_biserial(better[:, best]) <= 0:  # bad parameters beside it must not make it look worse
         p = max(p, p_value(better[:, best]))
     return Choice(
         parameter=list(tried)[best],
@@ -125,6 +124,6 @@ def _checked(name: str, runs: Any, count: int | None) -> Runs:
     if len(validation) != len(test) or count not in (None, len(test)):
         raise ValueError(
             f"`{name}` must have one validation and one test value for each run of the baseline, "
-            f"but got {len(validation)} and {len(test)}; leave out the runs that either lacks."
+            f"but got {len(validation)} and {len(test)}; leave out runs that lack either."
         )
     return Runs(validation, test)

@@ -1,4 +1,4 @@
-"""Several comparisons at once: what must be corrected for, and what can be found at all."""
+"""Several comparisons at once: Holm's correction, and what can be found at all."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -11,15 +11,15 @@ Key = TypeVar("Key")
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    r"""Holm's correction: p-values that may be read as if only one comparison had been made.
+    r"""Holm's correction: p-values to be read as if only one comparison had been made.
 
     .. math:: \tilde p_{(i)} = \max_{j \le i} \min(1, (k - j + 1)\, p_{(j)})
 
-    With the k p-values in rising order. The chance that any of the comparisons without an effect is
+    where the k p-values are in rising order. The chance that any comparison without an effect is
     called significant then stays at 5 %.
 
     Args:
-        p_values: of all comparisons shown, in any order.
+        p_values: those of all comparisons shown, in any order.
 
     Example:
         >>> from simloss import statistics
@@ -49,9 +49,9 @@ def paired_comparisons(
     """Several treatments against one baseline, with Holm's correction over all of them.
 
     Args:
-        baseline: one value a run.
-        treatments: name -> one value a run, the same runs in the same order.
-        higher_is_better: of the metric.
+        baseline: one value per run.
+        treatments: name -> one value per run, the same runs in the same order.
+        higher_is_better: for the metric.
 
     Example:
         >>> from simloss import statistics
@@ -72,7 +72,7 @@ def paired_comparisons(
 
 
 def smallest_p_value(runs: int) -> float:
-    """The smallest two-sided p that Wilcoxon's test can reach with that many runs.
+    """The smallest two-sided p that Wilcoxon's test can reach with this many runs.
 
     Example:
         >>> from simloss import statistics
@@ -83,7 +83,7 @@ def smallest_p_value(runs: int) -> float:
 
 
 def runs_needed(comparisons: int = 1) -> int:
-    """The fewest runs with which any of that many Holm-corrected comparisons can reach 5 %.
+    """The fewest runs with which any of this many Holm-corrected comparisons can reach 5 %.
 
     Example:
         >>> from simloss import statistics
@@ -98,7 +98,7 @@ def runs_needed(comparisons: int = 1) -> int:
 
 
 def significance_note(runs: int, comparisons: int = 1) -> str | None:
-    """A sentence if that many runs cannot show anything at all, else None.
+    """A sentence if this many runs cannot show anything at all, else None.
 
     Example:
         >>> from simloss import statistics

@@ -11,26 +11,26 @@ from torch import Tensor
 from .. import _checks
 from .signed_rank import Array, p_value, rank_biserial, steps
 
-# What the paper and its marks call significant.
+# The level of significance of the paper and its marks.
 LEVEL = 0.05
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """What :func:`paired_comparison` finds.
+    """The result of :func:`paired_comparison`.
 
     Attributes:
         runs: the number of pairs.
-        higher_is_better: which way is up.
+        higher_is_better: which way is better.
         baseline: the mean of the baseline.
         treatment: the mean of the treatment.
         difference: treatment - baseline.
         interval: the 95 % bootstrap interval of `difference`; NaN with one run or if not drawn.
-        effect_size: matched-pairs rank-biserial correlation, **positive where the treatment is
-            better**: 1 says in every run, -1 in none.
-        p_value: two-sided, of this comparison alone.
+        effect_size: matched-pairs rank-biserial correlation, **positive if the treatment is
+            better**: 1 if in every run, -1 if in none.
+        p_value: two-sided, for this comparison alone.
         adjusted_p_value: after Holm's correction for all comparisons made.
-        comparisons: how many those are.
+        comparisons: the number of comparisons.
     """
 
     runs: int
@@ -46,7 +46,7 @@ class Comparison:
 
     @property
     def is_better(self) -> bool:
-        """Whether the treatment is better on average, by however little."""
+        """Whether the treatment is better on average, by any amount."""
         return self.difference > 0 if self.higher_is_better else self.difference < 0
 
     @property
@@ -58,7 +58,7 @@ class Comparison:
     def mark(self) -> str:
         """The paper's mark: "+" significantly better, "-" significantly worse, "" neither.
 
-        Where the mean and the ranks point in different ways there is no mark.
+        If the mean and the ranks point in different directions, there is no mark.
         """
         if not self.is_significant or not self.difference:
             return ""
@@ -76,19 +76,19 @@ def paired_comparison(
 ) -> Comparison:
     """Whether a treatment differs from the baseline, over runs paired by their seed.
 
-    Wilcoxon's signed-rank test, two-sided and exact: with tied differences too, by trying all
-    patterns of signs (from 15 runs on, 16,384 drawn ones). Runs without a difference are left out
-    of it. The interval is scipy's bias-corrected bootstrap of the mean difference, always drawn
-    from the same seed. Differences that agree but for rounding are equal.
+    Wilcoxon's signed-rank test, two-sided and exact, also for tied differences: it tries all
+    patterns of signs (from 15 runs on, 16,384 random ones). Runs without a difference are left
+    out. The interval is scipy's bias-corrected bootstrap of the mean difference, always with the
+    same seed. Differences that agree up to rounding count as equal.
 
-    Runs that share one split of the data tell of the noise of training only; draw a new split for
-    every seed to say something about the method.
+    Runs that share one split of the data show only the noise of training; draw a new split for
+    every seed to learn something about the method.
 
     Args:
-        baseline: one value a run.
-        treatment: one value a run, **the same runs in the same order**.
-        higher_is_better: of the metric.
-        interval: whether to draw the bootstrap interval, the slow part; else it is NaN.
+        baseline: one value per run.
+        treatment: one value per run, **the same runs in the same order**.
+        higher_is_better: for the metric.
+        interval: whether to compute the bootstrap interval, the slow part; else it is NaN.
 
     Example:
         >>> from simloss import statistics
@@ -106,7 +106,7 @@ def paired_comparison(
 def comparison_of(
     baseline: Array, treatment: Array, higher_is_better: bool, p: float, interval: bool = True
 ) -> Comparison:
-    """Everything about a pair of runs whose p is known."""
+    """The comparison of two sets of runs whose p is known."""
     better = steps(baseline, treatment, higher_is_better)
     change = np.where(better == 0, 0.0, treatment - baseline)
     is_constant = bool((better == better[0]).all())
@@ -124,32 +124,32 @@ def comparison_of(
 
 
 def paired_values(baseline: Any, treatment: Any) -> tuple[Array, Array]:
-    """Two checked arrays of one value a run, (n)."""
+    """Two checked arrays of one value per run, (n)."""
     first, second = values("baseline", baseline), values("treatment", treatment)
     if len(first) != len(second):
         raise ValueError(
             f"`treatment` must have the same runs as `baseline`, but got {len(second)} "
-            f"and {len(first)}; leave out the runs that either lacks."
+            f"and {len(first)}; leave out runs that either lacks."
         )
     return first, second
 
 
 def values(name: str, given: Any) -> Array:
-    """One finite value a run, (n)."""
+    """One finite value per run, (n)."""
     if isinstance(given, Tensor):
         given = given.detach().cpu().double()
     try:
         array = np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError, RuntimeError):
-        raise TypeError(f"`{name}` must be one number a run, but got {given!r}.") from None
+        raise TypeError(f"`{name}` must be one number per run, but got {given!r}.") from None
     if array.ndim != 1 or not len(array):
         raise ValueError(
-            f"`{name}` must be one number a run, at least one, but got shape {array.shape}."
+            f"`{name}` must be one number per run, at least one, but got shape {array.shape}."
         )
     if not np.isfinite(array).all():
         raise ValueError(
             f"`{name}` must be finite, but got {array[~np.isfinite(array)][0]}; "
-            f"leave out the runs that failed, in the baseline and in every treatment."
+            f"leave out failed runs, in the baseline and in every treatment."
         )
     return array
 

@@ -26,7 +26,7 @@ class Bins:
 
     @classmethod
     def of(cls, classes: Classes, most: int) -> "Bins":
-        """At most `most` bins of nearly equal size; one a class where that is enough."""
+        """At most `most` bins of nearly equal size; one per class where that is enough."""
         count = len(classes)
         edges = np.linspace(0, count, min(count, most) + 1).round().astype(np.int64)
         labels = [

@@ -11,7 +11,7 @@ _FEWEST = 10
 
 
 def calibration(results: Results, bins: list[tuple[Row, Floats]]) -> Figure | None:
-    """One line a treatment over the bins of the largest probability; None where there are none."""
+    """One line per treatment over the bins of the largest probability, or None."""
     lines = [_line(results, row, each, i) for i, (row, each) in enumerate(bins)]
     lines = [line for line in lines if line["x"]]
     if not lines:

@@ -23,7 +23,7 @@ from .tradeoff import tradeoff
 from .training import training
 from .usage import Shares, effective_numbers, strips
 
-# Seeds a treatment whose training is averaged.
+# Seeds per treatment whose training is averaged.
 _HISTORIES = 10
 
 

@@ -14,7 +14,7 @@ _POINTS = 300
 
 
 def training(results: Results, histories: list[tuple[Row, list[History]]]) -> Figure | None:
-    """One line a treatment; None where no history is recorded."""
+    """One line per treatment; None where no history is recorded."""
     metric = metrics.find(results.config.training.stop_on)
     rule = results.rules[0]
     lines = [_line(results, row, known, rule) for row, known in histories]

@@ -66,7 +66,7 @@ def _counts(row: Row, share: Floats) -> str:
 
 
 def strips(classes: Classes, shares: Shares, truth: Floats) -> Figure:
-    """One strip a treatment: how often each class is answered; the true shares on top."""
+    """One strip per treatment: how often each class is answered; the true shares on top."""
     every = [truth, *(share for _, share in shares)]
     if classes.is_ordered:
         bins = Bins.of(classes, _MOST_COLUMNS)

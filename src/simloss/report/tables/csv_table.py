@@ -1,4 +1,4 @@
-"""The numbers as CSV in long form: one line a treatment, rule, part and metric."""
+"""The numbers as CSV in long form: one line per treatment, rule, part and metric."""
 
 import csv
 import io

@@ -52,7 +52,7 @@ def _environment(results: Results, table: Table) -> str:
 
 
 def _group(family: str, group: list[Line], columns: list[Metric]) -> list[str]:
-    """A family: one line, or its name and a line a value."""
+    """A family: one line, or its name and a line per value."""
     if len(group) == 1:
         return [_line(escaped(group[0].row.label), group[0], columns)]
     head = rf"\multicolumn{{{2 * len(columns) + 1}}}{{@{{}}l}}{{{escaped(family)}}} \\"

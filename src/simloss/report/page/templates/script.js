@@ -116,7 +116,7 @@
       draw(place, { data, layout: layout({ ...everyTick(outputs.marks), range, showgrid: false }, { tickformat: ".2~%", rangemode: "tozero" }, { shapes, annotations }) });
     };
 
-    /** Dots a class, for classes without an order: the classes that matter most, from the top. */
+    /** Dots per class, for classes without an order: the classes that matter most, from the top. */
     const dots = (place, lines, labels, weights, back, mark) => {
       const best = weights.map((w, i) => [w, i]).sort((a, b) => b[0] - a[0]).slice(0, 12).map((pair) => pair[1]);
       if (mark !== undefined && mark >= 0 && !best.includes(mark)) best[best.length - 1] = mark;

@@ -147,7 +147,7 @@ def test_nothing_given_is_ignored():
     answers = PROBABILITIES.argmax(-1)
     with pytest.raises(ValueError, match="part of the metric's name, 'top_5_accuracy', but"):
         metrics.find("top_5_accuracy")(answers, TRUTH, probabilities=PROBABILITIES, k=1)
-    with pytest.raises(TypeError, match=r"none does \(did you mean 'positions'\?\)"):
+    with pytest.raises(TypeError, match=r"it is not \(did you mean 'positions'\?\)"):
         metrics.find("mae")(answers, TRUTH, position=[0, 1, 2, 3, 4])
 
 

@@ -115,7 +115,7 @@ def test_answers_and_metrics_go_by_the_same_positions():
 
 
 def test_nothing_given_is_ignored():
-    with pytest.raises(TypeError, match=r"something 'mae' takes.*\(did you mean 'positions'\?\)"):
+    with pytest.raises(TypeError, match=r"an option of 'mae'.*\(did you mean 'positions'\?\)"):
         StreamingMetric("mae", 6, position=[0, 1, 2, 3, 4, 5])
     with pytest.raises(ValueError, match="`k` must be part of the metric's name, 'top_5_acc"):
         StreamingMetric("top_5_accuracy", 9, k=1)

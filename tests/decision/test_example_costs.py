@@ -143,7 +143,7 @@ P = np.full((3, 2), 0.5)
     ("cost", "message"),
     [
         (np.zeros((4, 2, 2)), r"shape \(2, 2\), or \(3, 2, 2\) or \(3, 2\).* but got \(4, 2, 2\)"),
-        (np.zeros((3, 3, 2)), r"for costs of each example, but got \(3, 3, 2\)"),
+        (np.zeros((3, 3, 2)), r"for costs per example, but got \(3, 3, 2\)"),
         (np.zeros((4, 2)), r"`cost` must be square"),
         (lambda some: np.zeros((len(some), 3)), r"of 3 examples must have shape \(3, 2, 2\), or"),
         (np.array([[0, 1], [1, np.nan], [0, 0]]), r"finite, but got nan for example 1"),

@@ -160,5 +160,7 @@ def test_a_tree_of_one_class_has_one_answer():
 def test_a_wrong_measure_is_refused():
     with pytest.raises(ValueError, match="`measure` must be one of 'height', 'f1', 'wu-palmer'"):
         simloss.decide_node([0.2] * 5, TREES[0], measure="path")
-    with pytest.raises(ValueError, match="`price` must go with the measure 'height', but got 'f1'"):
+    with pytest.raises(
+        ValueError, match="`price` must be used with the measure 'height', but got 'f1'"
+    ):
         simloss.decide_node([0.2] * 5, TREES[0], measure="f1", price=0.5)

@@ -160,7 +160,7 @@ P = [[0.5, 0.25, 0.25]] * 20
 @pytest.mark.parametrize(
     ("arguments", "options", "message"),
     [
-        ((P, [0] * 20, "set"), {}, r"`level` or `at_most` must say what .* but got neither"),
+        ((P, [0] * 20, "set"), {}, r"one of `level` and `at_most` must be given, but got neither"),
         ((P, [0] * 20, "set"), {"level": 0.9, "at_most": 1}, r"but got both"),
         ((P, [0] * 20, "set"), {"level": 1.0}, r"`level` must be in \(0, 1\), but got 1.0"),
         ((P, [0] * 20, "set"), {"at_most": 0}, r"`at_most` must be a finite number above 0"),
@@ -168,8 +168,12 @@ P = [[0.5, 0.25, 0.25]] * 20
         ((P, [0] * 19, "set"), {"level": 0.9}, r"`truth` must have shape \(20,\)"),
         ((P, [0] * 20, "range"), {"level": 0.9}, r"`answer` must be one of 'interval', 'set'"),
         ((P, [0] * 20, TREE), {"level": 0.9}, r"`tree` must have as many classes"),
-        ((P, [0] * 20, "set"), {"level": 0.9, "cost": "absolute"}, r"`cost` must go with"),
-        ((P, [0] * 20, "interval"), {"at_most": 1, "cost": "absolute"}, r"`cost` must go with"),
+        ((P, [0] * 20, "set"), {"level": 0.9, "cost": "absolute"}, r"`cost` must be used with"),
+        (
+            (P, [0] * 20, "interval"),
+            {"at_most": 1, "cost": "absolute"},
+            r"`cost` must be used with",
+        ),
     ],
 )
 def test_bad_input_is_refused_in_one_sentence(arguments, options, message):
@@ -184,7 +188,7 @@ def test_thresholds_and_kinds_that_make_no_sense_are_refused():
         with pytest.raises(ValueError, match=r"`threshold` must be in \[0, 1\], but got 1.5"):
             function(P, threshold=1.5)
     for options in ({"price": 0.5}, {"measure": "f1"}, {"leaves": True}):
-        with pytest.raises(ValueError, match="`threshold` must stand alone"):
+        with pytest.raises(ValueError, match="`threshold` must be used alone"):
             simloss.decide_node([1 / 6] * 6, TREE, threshold=0.5, **options)
 
 

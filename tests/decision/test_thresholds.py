@@ -159,10 +159,10 @@ P, Y = [[0.5, 0.5], [0.4, 0.6]], [0, 1]
         ((P, [0]), {}, r"`truth` must have shape \(2,\)"),
         ((P, Y, "kendall_tau"), {}, r"`metric` must be one that thresholds .* 'kendall_tau'; they"),
         ((P, Y, "quadratic_kapa"), {}, r"did you mean 'quadratic_kappa'\?"),
-        ((P, Y), {"positions": [1, 2]}, r"`positions` must go with .* mae, mse, macro_mae"),
+        ((P, Y), {"positions": [1, 2]}, r"`positions` must be used with .* mae, mse, macro_mae"),
         ((P, Y, "mae"), {"positions": [1, 2, 3]}, r"`positions` must have shape \(2,\)"),
-        ((P, Y), {"cost": [[0, 1], [1, 0]]}, r"`cost` must go with the metric 'mean_cost'"),
-        ((P, Y, "mean_cost"), {}, r"`cost` must go with the metric 'mean_cost'"),
+        ((P, Y), {"cost": [[0, 1], [1, 0]]}, r"`cost` must be used with the metric 'mean_cost'"),
+        ((P, Y, "mean_cost"), {}, r"`cost` must be used with the metric 'mean_cost'"),
         ((P, Y), {"folds": 3}, r"`folds` must be from 2 to the number of examples, 2, but got 3"),
         ((P, Y), {"folds": 1}, r"`folds` must be from 2"),
     ],
@@ -175,11 +175,11 @@ def test_bad_input_is_refused_in_one_sentence(arguments, options, message):
 @pytest.mark.parametrize(
     ("cost", "thresholds", "message"),
     [
-        ("zero-one", [0.5], r"`thresholds` must go with the cost 'mean'"),
-        ("median", [0.5], r"`thresholds` must go with the cost 'mean'"),
-        ([[0, 1], [1, 0]], [0.5], r"`thresholds` must go with the cost 'mean'"),
+        ("zero-one", [0.5], r"`thresholds` must be used with the cost 'mean'"),
+        ("median", [0.5], r"`thresholds` must be used with the cost 'mean'"),
+        ([[0, 1], [1, 0]], [0.5], r"`thresholds` must be used with the cost 'mean'"),
         ("mean", [0.5, 0.6], r"`thresholds` must be 1 numbers, one between .* the 2 classes"),
-        ("mean", [float("nan")], r"`thresholds` must not fall, but got \[nan\]"),
+        ("mean", [float("nan")], r"`thresholds` must be in rising order, but got \[nan\]"),
     ],
 )
 def test_thresholds_that_make_no_sense_are_refused(cost, thresholds, message):
@@ -188,6 +188,8 @@ def test_thresholds_that_make_no_sense_are_refused(cost, thresholds, message):
 
 
 def test_falling_thresholds_are_refused():
-    with pytest.raises(ValueError, match=r"`thresholds` must not fall, but got \[1.5, 0.5\]"):
+    with pytest.raises(
+        ValueError, match=r"`thresholds` must be in rising order, but got \[1.5, 0.5\]"
+    ):
         simloss.decide([0.5, 0.25, 0.25], "mean", thresholds=[1.5, 0.5])
     assert simloss.decide([0.5, 0.25, 0.25], "mean", thresholds=[-float("inf"), 0.7]) == 2

@@ -238,7 +238,7 @@ class TestObjective:
             SimilarityObjective(identity(3), weight=[1, 2])
         with pytest.raises(ValueError, match="`weight` must be at least 0, but got -1 in"):
             SimilarityObjective(identity(3), weight=[1.0, 2.0, -1.0])
-        with pytest.raises(ValueError, match="CatBoost must be told .* say classes_count=5"):
+        with pytest.raises(ValueError, match="CatBoost must be told .* pass classes_count=5"):
             objective.calc_ders_range(None, None, None)
 
     def test_it_says_what_it_is(self):
@@ -534,7 +534,7 @@ class TestCatBoost:
             self.model(objective).fit(X, y + 1)
         with pytest.raises(self.cb.CatBoostError, match="must have .* it has 4 and the model 5;"):
             self.model(SimilarityObjective(identity(4))).fit(X, y)
-        with pytest.raises(self.cb.CatBoostError, match="told .* 5 classes: say classes_count=5"):
+        with pytest.raises(self.cb.CatBoostError, match="told .* 5 classes: pass classes_count=5"):
             self.model(objective, classes_count=None).fit(X, y)
 
 

@@ -130,7 +130,7 @@ def test_a_trained_classifier_is_left_alone():
     some = y[300:600] != "large"  # held-out examples need not be of every class
     model.fit(X[300:600][some], y[300:600][some])
     assert model.classes_.tolist() == sorted(SIZES)
-    with pytest.raises(ValueError, match="`y` must hold classes of the classifier, but 'huge'"):
+    with pytest.raises(ValueError, match="`y` must hold the classifier's classes, but 'huge'"):
         model.fit(X[:2], ["huge", "small"])
 
 
@@ -245,10 +245,10 @@ def test_boosted_trees_of_others(package):
         ({"cost": similarity.order(3, r=0.5, names=list("abc"))}, r"must know every class"),
         (
             {"thresholds": "mae"},
-            r"`thresholds` must go with the cost 'squared', but got 'zero-one'",
+            r"`thresholds` must be used with the cost 'squared', but got 'zero-one'",
         ),
         ({"abstain": float("nan")}, r"`abstain` must be a number to compare with, but got NaN"),
-        ({"abstain": 0.5, "unsure": "large"}, r"`unsure` must be no class, but 'large' is one"),
+        ({"abstain": 0.5, "unsure": "large"}, r"`unsure` must not be a class, but 'large' is one"),
         ({"class_order": ["small", "large"]}, r"`class_order` must name every class"),
     ],
 )

@@ -119,7 +119,7 @@ class TestSchedule:
             schedule([])
         with pytest.raises(TypeError, match="`values` must be a number, but got 'a'"):
             schedule(["a"])
-        with pytest.raises(ValueError, match="Net holds none; keep the loss as an attribute"):
+        with pytest.raises(ValueError, match="Net has none; keep the loss as an attribute"):
             trainer(tmp_path, schedule()).fit(Net(nn.CrossEntropyLoss()), loader(), loader())
 
 

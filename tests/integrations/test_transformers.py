@@ -275,7 +275,7 @@ class TestHead:
         ids = texts()[0]["input_ids"].unsqueeze(0)
         loss = trainer_loss(S, head_of=model)
         assert model(input_ids=ids).logits.shape[-1] == 16
-        with pytest.raises(ValueError, match="has another forward already; `give_back_head"):
+        with pytest.raises(ValueError, match="already has another forward; `give_back_head"):
             trainer_loss(S, head_of=model)
         loss.give_back_head()
         assert model(input_ids=ids).logits.shape[-1] == VOCABULARY
@@ -338,7 +338,7 @@ class TestBadInput:
         with pytest.raises(ValueError, match="`loss` must be one of 'simloss', 'proper', "):
             trainer_loss(S, loss="sim")
         logits, labels = torch.randn(2, LENGTH, VOCABULARY), torch.zeros(2, LENGTH).long()
-        with pytest.raises(ValueError, match="`shift` must be given .* answers with a tuple"):
+        with pytest.raises(ValueError, match="`shift` must be given .* returns a tuple"):
             trainer_loss(S)((logits,), labels)
         with pytest.raises(ValueError, match="`labels` must be given"):
             trainer_loss(S)(CausalLMOutput(logits=logits), None)

@@ -1,4 +1,4 @@
-"""Probabilities and a cost, made into the answer to give."""
+"""Turns probabilities and a cost into the answer to give."""
 
 from .answer import decide, expected_cost
 from .node import decide_node

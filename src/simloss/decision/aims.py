@@ -1,4 +1,4 @@
-"""Metrics to aim at: those that are one sum over examples divided by another."""
+"""Metrics to optimise: those that are one sum over examples divided by another."""
 
 import re
 from collections.abc import Callable
@@ -16,12 +16,12 @@ Tables = tuple[Tensor, Tensor]
 
 @dataclass(frozen=True)
 class Aim:
-    """A metric as the ratio of two sums over examples, the lower the better.
+    """A metric as the ratio of two sums over examples; lower is better.
 
     Attributes:
-        name: as :mod:`simloss.metrics` calls it.
-        higher_is_better: whether the metric is 1 less the ratio; else it is the ratio.
-        costs: what an answer costs, (C, C), row = true class.
+        name: its name in :mod:`simloss.metrics`.
+        higher_is_better: whether the metric is 1 minus the ratio; else it is the ratio.
+        costs: the cost of each answer, (C, C), row = true class.
         pooled: (costs, examples of each class, (C)) -> what an example adds to either sum, (C, C).
     """
 
@@ -31,7 +31,7 @@ class Aim:
     pooled: Callable[[Tensor, Tensor], Tables]
 
     def tables(self, truth: Tensor) -> Tables:
-        """What an example of class k that is answered c adds to the sums, if these are all."""
+        """What an example of class k answered c adds to the sums, if these are all examples."""
         return self.pooled(self.costs, torch.bincount(truth, minlength=len(self.costs)))
 
     def value(self, answers: Tensor, truth: Tensor) -> float:
@@ -51,11 +51,11 @@ def _mean_over_classes(costs: Tensor, counts: Tensor) -> Tables:
 
 
 def _beyond_chance(costs: Tensor, counts: Tensor) -> Tables:
-    """Squared errors, over what they would be if the answers were shuffled."""
+    """Squared errors, divided by those of shuffled answers."""
     classes, shares = torch.arange(len(costs)).to(costs), counts.to(costs) / counts.sum()
     mean = classes @ shares
     variance = (classes - mean).square() @ shares
-    if variance == 0:  # one class only: nothing is agreed on by chance
+    if variance == 0:  # one class only: no agreement by chance
         return _mean(costs, counts)
     return costs, ((classes - mean).square() + variance).expand_as(costs)
 
@@ -74,14 +74,14 @@ _WITHIN = re.compile(r"within_(\d{1,9})_accuracy")
 
 
 def aim_of(metric: str, num_classes: int, positions: Any, cost: Any) -> Aim:
-    """The metric of that name, for so many classes."""
+    """The metric with this name, for this many classes."""
     if positions is not None and metric not in BY_POSITION:
         raise ValueError(
-            f"`positions` must go with a metric of distances, {', '.join(BY_POSITION)}, "
+            f"`positions` must be used with a metric of distances, {', '.join(BY_POSITION)}, "
             f"but got {metric!r}."
         )
     if (cost is not None) != (metric == "mean_cost"):
-        raise ValueError(f"`cost` must go with the metric 'mean_cost', but got {metric!r}.")
+        raise ValueError(f"`cost` must be used with the metric 'mean_cost', but got {metric!r}.")
     if metric == "mean_cost":
         return Aim(metric, False, cost_matrix(cost, num_classes).cpu().double(), _mean)
     at = class_positions(positions, num_classes).cpu().double()

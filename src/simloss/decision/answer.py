@@ -1,4 +1,4 @@
-"""The class to answer with, and what that answer is expected to cost."""
+"""The class to answer, and the expected cost of that answer."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -11,13 +11,13 @@ from .. import _checks
 from .as_cost import as_cost
 from .costs import Cost, wide
 
-# The answer where no class is good enough.
+# The answer if no class is good enough.
 UNSURE = -1
 
-# Probabilities that are widened together.
+# The number of probabilities to convert to float64 at once.
 _BLOCK_ENTRIES = 1 << 22
 
-# How many roundings apart two expected costs may be and still count as equal.
+# Expected costs this many roundings apart still count as equal.
 _ROUNDINGS = 4
 
 
@@ -30,20 +30,20 @@ def decide(
     top_k: int | None = None,
     abstain: float | None = None,
 ) -> Any:
-    r"""The class of lowest expected cost.
+    r"""The class with the lowest expected cost.
 
     .. math:: \hat c = \operatorname*{argmin}_c \sum_k p_k\, D_{kc}
 
-    D is the cost of answering c where k is true. The probabilities should mean what they say:
-    fit a temperature on validation data first (:func:`simloss.calibration.fit_temperature`).
+    D is the cost of answering c if k is true. The probabilities should be calibrated: first fit
+    a temperature on validation data (:func:`simloss.calibration.fit_temperature`).
 
-    Expected costs that differ by no more than rounding (4 units in the last place, in the
-    probabilities' dtype) are equal, and of equals the first class is answered; with `positions`,
+    Expected costs that differ only by rounding (4 units in the last place, in the
+    probabilities' dtype) are equal; the first of equal classes is answered, or with `positions`
     the lowest one.
 
     Args:
-        probabilities: (..., C), **classes last**; a tensor or an array. Not logits. Of the output
-            of a segmentation network, (N, C, H, W), take ``softmax(1).movedim(1, -1)``.
+        probabilities: (..., C), **classes last**; a tensor or an array. Not logits. For the output
+            of a segmentation network, (N, C, H, W), use ``softmax(1).movedim(1, -1)``.
         cost: one of
 
             - "zero-one" or "argmax": 1 for every wrong class. The most probable class.
@@ -54,20 +54,20 @@ def decide(
               similarity, 1 on its diagonal, is refused.
             - a :class:`simloss.Similarity`: :math:`1 - S_{kc}`.
             - a :class:`simloss.Tree`: the height of the lowest common ancestor.
-            - costs of each example: a (..., C, C) array, or (..., C) for what a **wrong** answer
-              costs, a right one costing 0. An array on the disk (`numpy.memmap`) is read a few
-              examples at a time. Where N = C, a (C, C) array is always that of pairs of classes.
-            - a function that makes such costs: of example numbers (M), counted over all of (...),
-              to (M, C, C) or (M, C). It is asked for a few examples at a time.
+            - costs per example: a (..., C, C) array, or (..., C) for the cost of a **wrong** answer
+              if a right one costs 0. An array on disk (`numpy.memmap`) is read a few examples at a
+              time. If N = C, a (C, C) array always means pairs of classes.
+            - a function that returns such costs: from example numbers (M), counted over all of
+              (...), to (M, C, C) or (M, C). It is called with a few examples at a time.
 
-            The first three and the tree take O(C) an example and never hold C x C numbers.
-        positions: where each class lies, (C), for "absolute" and "squared": ages, the centres of
-            bins. Without it, class c lies at c.
-        thresholds: for "mean", where the mean is cut into classes, (C - 1), instead of halfway
-            between two: what :func:`simloss.fit_thresholds` finds for a metric such as quadratic
-            kappa.
-        top_k: the `top_k` best classes instead of one, the best first.
-        abstain: answer -1, "unsure", where even the best class is expected to cost more than this.
+            The first three and the tree take O(C) per example and never hold C x C numbers.
+        positions: the position of each class, (C), for "absolute" and "squared": ages, the centres
+            of bins. By default class c lies at c.
+        thresholds: for "mean", the thresholds that divide the mean into classes, (C - 1), instead
+            of halfway between two: :func:`simloss.fit_thresholds` finds them for a metric such as
+            quadratic kappa.
+        top_k: return the `top_k` best classes instead of one, the best first.
+        abstain: answer -1, "unsure", if even the best class has an expected cost above this.
 
     Returns:
         Class indices of shape (...), or (..., top_k); a tensor if `probabilities` is one, else an
@@ -110,16 +110,16 @@ def decide(
 def expected_cost(
     probabilities: Any, decision: Any = None, cost: Any = "zero-one", *, positions: Any = None
 ) -> Any:
-    r"""What an answer is expected to cost, :math:`\sum_k p_k\, D_{kc}`.
+    r"""The expected cost of an answer, :math:`\sum_k p_k\, D_{kc}`.
 
     Args:
         probabilities: (..., C), as for :func:`decide`.
-        decision: the classes answered, (...); -1, "unsure", costs NaN. None stands for every class.
+        decision: the classes answered, (...); -1, "unsure", costs NaN. None means every class.
         cost: as for :func:`decide`.
         positions: as for :func:`decide`.
 
     Returns:
-        (...), or without a `decision` (..., C); of the same kind as `probabilities`.
+        (...), or without `decision` (..., C); of the same type as `probabilities`.
 
     Example:
         >>> import torch, simloss
@@ -157,17 +157,17 @@ def _numbers(p: Tensor) -> Tensor:
 def in_blocks(
     function: Callable[..., Tensor], p: Tensor, *others: Tensor, entries: int = 0
 ) -> Tensor:
-    """`function` of the flattened probabilities, some examples at a time in float64.
+    """`function` of the flattened probabilities, a few examples at a time in float64.
 
-    It is also given what `others`, (...), hold for these examples. `entries` are the numbers it
-    needs for each example beside the probabilities.
+    It also gets the part of `others`, (...), for these examples. `entries` is how many numbers it
+    needs per example besides the probabilities.
     """
     results = [function(*block) for block in blocks(p, *others, entries=entries)]
     return torch.cat(results).reshape((*p.shape[:-1], *results[0].shape[1:]))
 
 
 def blocks(p: Tensor, *others: Tensor, entries: int = 0) -> Iterator[tuple[Tensor, ...]]:
-    """The flattened probabilities in float64, and `others`, for some examples at a time."""
+    """The flattened probabilities in float64, and `others`, a few examples at a time."""
     rows = max(1, _BLOCK_ENTRIES // max(p.shape[-1], entries))
     flat = [p.reshape(-1, p.shape[-1]), *(other.reshape(-1) for other in others)]
     for first, *rest in zip(*(tensor.split(rows) for tensor in flat), strict=True):
@@ -175,9 +175,9 @@ def blocks(p: Tensor, *others: Tensor, entries: int = 0) -> Iterator[tuple[Tenso
 
 
 def _ranking(p: Tensor, cost: Cost, best: Tensor, top_k: int, rounding: float) -> Tensor:
-    """The classes from the least costly on, (M, top_k), the first being `best`.
+    """The classes by rising cost, (M, top_k); the first is `best`.
 
-    Costs that only rounding tells apart get one rank, and within it the first class comes first.
+    Costs that differ only by rounding share a rank, in which the first class comes first.
     """
     costs, at = cost.of_all(p).sort(dim=-1)
     is_more = costs.diff() > rounding * costs[:, 1:].abs()
@@ -187,7 +187,7 @@ def _ranking(p: Tensor, cost: Cost, best: Tensor, top_k: int, rounding: float) -
 
 
 def rounding_of(probabilities: Any) -> float:
-    """What two expected costs may differ by and still be equal, for costs up to 1."""
+    """How much two expected costs may differ and still be equal, for costs up to 1."""
     dtype = getattr(probabilities, "dtype", None)
     if isinstance(dtype, torch.dtype):
         eps = torch.finfo(dtype if dtype.is_floating_point else torch.float64).eps
@@ -197,5 +197,5 @@ def rounding_of(probabilities: Any) -> float:
 
 
 def in_kind_of(given: Any, result: Tensor) -> Any:
-    """A tensor where a tensor was given, else an array."""
+    """A tensor if a tensor was passed, else an array."""
     return result if isinstance(given, Tensor) else result.numpy()[()]

@@ -1,4 +1,4 @@
-"""The cost a user means, from all that may be given for one."""
+"""The cost that a user means, from everything that is accepted as one."""
 
 from typing import Any
 
@@ -29,12 +29,12 @@ def as_cost(
     name = WORDS[_checks.choice("cost", cost, tuple(WORDS))] if isinstance(cost, str) else None
     if thresholds is not None and name != "squared":
         raise ValueError(
-            "`thresholds` must go with the cost 'mean', which they cut elsewhere than halfway "
-            "between two classes, but got another cost."
+            "`thresholds` must be used with the cost 'mean', whose expected class they divide, "
+            "but got another cost."
         )
     if positions is not None and name not in ("absolute", "squared"):
         raise ValueError(
-            "`positions` must go with the cost 'absolute' or 'squared', the two that measure a "
+            "`positions` must be used with the cost 'absolute' or 'squared', which measure a "
             "distance, but got another cost."
         )
     if name == "zero-one":
@@ -72,7 +72,7 @@ def cost_matrix(cost: Any, num_classes: int) -> Tensor:
 
 
 def class_positions(positions: Any, num_classes: int) -> Tensor:
-    """Where each class lies, (C); without `positions`, class c lies at c."""
+    """The position of each class, (C); by default class c lies at c."""
     if positions is None:
         return torch.arange(num_classes)
     tensor = _checks.float_tensor("positions", positions).detach()
@@ -89,5 +89,5 @@ def _cuts(thresholds: Any, num_classes: int) -> Tensor:
             f"the {num_classes} classes, but got shape {tuple(cuts.shape)}."
         )
     if not bool((cuts[1:] >= cuts[:-1]).all()) or bool(cuts.isnan().any()):
-        raise ValueError(f"`thresholds` must not fall, but got {cuts.tolist()}.")
+        raise ValueError(f"`thresholds` must be in rising order, but got {cuts.tolist()}.")
     return cuts

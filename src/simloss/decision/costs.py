@@ -1,12 +1,12 @@
-"""What a wrong answer costs. Every cost knows a fast way to its lowest expected value.
+"""The costs of wrong answers. Each has a fast way to its lowest expected value.
 
-All of them speak of the same two lines of plain torch, with D[k, c] the cost of answering c
-where k is true::
+All of them equal these two lines of plain torch, where D[k, c] is the cost of answering c
+if k is true::
 
     expected = probabilities @ D      # (M, C)
     best = expected.argmin(-1)        # (M); the first of equals
 
-and none but :class:`MatrixCost` ever holds D.
+and only :class:`MatrixCost` ever holds D.
 """
 
 from abc import ABC, abstractmethod
@@ -23,14 +23,14 @@ from .rules import RULES
 _BY_WORD = {name: RULES[name].cost or "" for name in ("argmax", "median", "mean")}
 WORDS = {cost: cost for cost in _BY_WORD.values()} | _BY_WORD
 
-# Numbers of C x C that are looked at together where all of them are too much to hold.
+# The number of entries of C x C to hold at once if all of them are too many.
 _CHUNK_ENTRIES = 1 << 22
 
 
 class Cost(ABC):
     """The cost of every answer, as functions of the probabilities p, (M, C), in float64."""
 
-    entries = 0  # numbers of its own that it holds for each example
+    entries = 0  # how many numbers of its own it holds per example
 
     def at(self, examples: Tensor, like: Tensor) -> "Cost":
         """The cost of these examples: the same for all."""
@@ -46,7 +46,7 @@ class Cost(ABC):
 
     @abstractmethod
     def best(self, p: Tensor, rounding: float) -> Tensor:
-        """The answer of lowest expected cost, (M); what differs by `rounding` only is equal."""
+        """The answer of lowest expected cost, (M); costs within `rounding` count as equal."""
 
 
 class ZeroOneCost(Cost):
@@ -63,12 +63,12 @@ class ZeroOneCost(Cost):
 
 
 class PositionCost(Cost):
-    """A cost of the distance between two positions on a line. `place` sorts the classes by it."""
+    """A cost that depends on the distance between two positions on a line; `place` sorts them."""
 
     def __init__(self, positions: Tensor) -> None:
         self.positions = positions  # (C)
         self.sorted, self.place = positions.sort(stable=True)
-        # Of classes at one position the first is answered.
+        # Of classes at the same position, the first is answered.
         self.first_class = self.place[torch.searchsorted(self.sorted, self.sorted)]  # (C)
 
     def in_order(self, p: Tensor) -> Tensor:
@@ -81,10 +81,10 @@ class PositionCost(Cost):
 
 
 class AbsoluteCost(PositionCost):
-    r"""|x_k - x_c|: the median is best, the first class with half of the probability up to it.
+    r"""|x_k - x_c|: the median is best, the first class that reaches half of the probability.
 
-    All expected costs by one running sum, because the step from one position to the next costs
-    (x_{c+1} - x_c) times what lies at or below c less what lies above.
+    One running sum gives all expected costs, because the step from one position to the next costs
+    (x_{c+1} - x_c) times the probability at or below c minus that above.
     """
 
     def of_all(self, p: Tensor) -> Tensor:
@@ -104,9 +104,9 @@ class AbsoluteCost(PositionCost):
 
 
 class SquaredCost(PositionCost):
-    r"""(x_k - x_c)^2: the class nearest to the mean is best, the lower one halfway between two.
+    r"""(x_k - x_c)^2: the class closest to the mean is best, the lower of two at equal distance.
 
-    With `thresholds`, (C - 1), the mean is cut there instead, wherever they are.
+    With `thresholds`, (C - 1), the mean is divided there instead.
     """
 
     def __init__(self, positions: Tensor, thresholds: Tensor | None = None) -> None:
@@ -126,10 +126,10 @@ class SquaredCost(PositionCost):
         return self.first_class[torch.searchsorted(self.thresholds, self.scores(p, rounding))]
 
     def scores(self, p: Tensor, rounding: float) -> Tensor:
-        """The mean, less what only rounding may have added to it, (M)."""
+        """The mean, minus what rounding may have added to it, (M)."""
         mean = self._mean(p)
-        # What rounding of this example's probabilities moves the mean by: a far position that has
-        # none of them must not count. The mean itself is made of rounded sums.
+        # How far rounding of this example's probabilities moves the mean: a distant position
+        # without probability must not count. The mean itself is made of rounded sums.
         spread = (p * (self.positions - mean).abs()).sum(-1)
         own = 4 * torch.finfo(p.dtype).eps * self.positions.abs().max()
         return mean.squeeze(-1) - rounding * spread - own
@@ -139,7 +139,7 @@ class SquaredCost(PositionCost):
 
 
 class MatrixCost(Cost):
-    """Any cost of every pair, (C, C), row = true class."""
+    """Any cost of each pair, (C, C), row = true class."""
 
     def __init__(self, matrix: Tensor) -> None:
         self.matrix = matrix
@@ -152,7 +152,7 @@ class MatrixCost(Cost):
         return (p * self.matrix.T[answers]).sum(-1)
 
     def sizes(self, p: Tensor) -> Tensor:
-        """The costs where a gain counts like a cost of its size, (M, C)."""
+        """The costs with gains counted like costs of the same size, (M, C)."""
         return p @ self.matrix.abs()
 
     def best(self, p: Tensor, rounding: float) -> Tensor:
@@ -163,7 +163,7 @@ class MatrixCost(Cost):
 
 
 class SimilarityCost(Cost):
-    """1 - S, some classes at a time: S may be far too large to hold."""
+    """1 - S, a few classes at a time: S may be far too large to hold."""
 
     def __init__(self, similarity: Similarity) -> None:
         self.similarity = similarity
@@ -191,10 +191,10 @@ class SimilarityCost(Cost):
 
 
 class TreeCost(Cost):
-    r"""The height of the lowest common ancestor, for every node as answer and without C x C.
+    r"""The height of the lowest common ancestor, for every node as answer, without C x C.
 
-    One pass up sums the probability below each node; one pass down uses that whoever is below a
-    child meets it at the child and not at its parent:
+    One pass up sums the probability below each node. One pass down uses that a truth below a child
+    meets the child there and not at its parent:
     f(child) = f(parent) - p(below child) (height(parent) - height(child)).
     """
 
@@ -223,16 +223,16 @@ class TreeCost(Cost):
         return first_lowest(costs, self.slack(costs, rounding))
 
     def slack(self, costs: Tensor, rounding: float) -> Tensor:
-        """What an example's costs may differ by and still be equal, (M, 1)."""
+        """How much the costs of an example may differ and still be equal, (M, 1)."""
         own = 4 * torch.finfo(costs.dtype).eps * float(self.heights[-1])  # each step down subtracts
         return rounding * costs.amin(-1, keepdim=True) + own
 
 
 def first_lowest(costs: Tensor, slack: Tensor | float) -> Tensor:
-    """The first column that is lowest but for `slack`, a number or (M, 1); (M)."""
+    """The first column within `slack` of the lowest, a number or (M, 1); (M)."""
     return (costs <= costs.amin(-1, keepdim=True) + slack).to(torch.uint8).argmax(-1)
 
 
 def wide(tensor: Tensor) -> torch.dtype:
-    """The dtype of work that must not lose digits: float64 where the device has it."""
+    """The dtype for work that must not lose digits: float64 if the device has it."""
     return torch.float32 if tensor.device.type == "mps" else torch.float64

@@ -1,4 +1,4 @@
-"""Costs that differ from example to example, read as they are needed."""
+"""Costs that differ from example to example, read as needed."""
 
 import math
 from collections.abc import Callable
@@ -15,12 +15,12 @@ Read = Callable[["np.ndarray[Any, Any]"], Any]
 
 
 class ExampleCosts:
-    """The costs of each example: what `read` says of a few of them at a time.
+    """The costs of each example, read a few examples at a time.
 
     Attributes:
         read: example numbers (M) -> their costs, (M, C, C) or (M, C).
-        num_classes: C; None where only `read` knows.
-        entries: numbers that are held for each example.
+        num_classes: C; None if only `read` knows.
+        entries: how many numbers are held per example.
     """
 
     def __init__(self, read: Read, num_classes: int | None, entries: int) -> None:
@@ -34,13 +34,13 @@ class ExampleCosts:
         return MistakeCost(costs) if costs.ndim == 2 else PairCosts(costs)
 
     def values(self, examples: Tensor) -> Tensor:
-        """(M, C, C), or (M, C) for what a wrong answer costs."""
+        """(M, C, C), or (M, C) for the cost of a wrong answer."""
         costs = _checks.float_tensor("cost", self.read(examples.cpu().numpy())).detach()
         count, classes = len(examples), self.num_classes or costs.shape[-1]
         if tuple(costs.shape) not in ((count, classes), (count, classes, classes)):
             raise ValueError(
                 f"`cost` of {count} examples must have shape {(count, classes, classes)}, or "
-                f"{(count, classes)} for what a wrong answer costs, but got {tuple(costs.shape)}."
+                f"{(count, classes)} for the cost of a wrong answer, but got {tuple(costs.shape)}."
             )
         wrong = ~costs.isfinite().flatten(1).all(1)
         if bool(wrong.any()):
@@ -54,7 +54,7 @@ class ExampleCosts:
 
 
 class PairCosts(MatrixCost):
-    """A cost of every pair of classes, another one for each example, (M, C, C)."""
+    """A cost of each pair of classes, different for each example, (M, C, C)."""
 
     def of_all(self, p: Tensor) -> Tensor:
         return (p.unsqueeze(1) @ self.matrix).squeeze(1)
@@ -68,7 +68,7 @@ class PairCosts(MatrixCost):
 
 
 class MistakeCost(Cost):
-    """What a wrong answer costs, for each example and answer, (M, C); a right one costs 0."""
+    """The cost of a wrong answer, for each example and answer, (M, C); a right one costs 0."""
 
     def __init__(self, costs: Tensor) -> None:
         self.costs = costs
@@ -88,11 +88,11 @@ class MistakeCost(Cost):
 
 
 def example_costs(cost: Any, shape: tuple[int, ...], num_classes: int) -> ExampleCosts | None:
-    """The costs of each example, if that is what `cost` says for examples of this shape.
+    """The costs of each example, if `cost` has that form for examples of this shape.
 
     Args:
         cost: a function of example numbers (M), or an array (..., C, C) or (..., C).
-        shape: of the examples, (...).
+        shape: the shape of the examples, (...).
         num_classes: C.
     """
     if is_function(cost):
@@ -103,15 +103,15 @@ def example_costs(cost: Any, shape: tuple[int, ...], num_classes: int) -> Exampl
     if given not in ((*shape, *pairs), (*shape, num_classes)):
         raise ValueError(
             f"`cost` must have shape {pairs}, or {(*shape, *pairs)} or {(*shape, num_classes)} for "
-            f"costs of each example, but got {given}."
+            f"costs per example, but got {given}."
         )
-    values = cost.to_numpy() if hasattr(cost, "to_numpy") else cost  # a table of pandas
+    values = cost.to_numpy() if hasattr(cost, "to_numpy") else cost  # a pandas table
     own = given[len(shape) :]
     flat = values.reshape(-1, *own)
-    # Slices, so that an array on the disk is read a few examples at a time.
+    # Slices, so that an array on disk is read a few examples at a time.
     return ExampleCosts(lambda some: flat[some[0] : some[-1] + 1], num_classes, math.prod(own))
 
 
 def is_function(cost: Any) -> bool:
-    """Whether it makes costs, and is none itself."""
+    """Whether it returns costs and is not itself a cost."""
     return callable(cost) and not hasattr(cost, "shape")

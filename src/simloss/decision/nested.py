@@ -1,7 +1,7 @@
-"""Answers that hold the more classes, the higher a threshold from 0 to 1: nodes, intervals, sets.
+"""Answers that grow with a threshold from 0 to 1: nodes, intervals, sets.
 
-At 0 each is as small as it gets, at 1 it holds every class. How far the truth lies outside falls in
-steps as the threshold rises; :meth:`Nested.steps` says where they are and how high.
+At 0 each is as small as possible, at 1 it holds every class. The distance of the truth from the
+answer falls in steps as the threshold rises; :meth:`Nested.steps` gives their places and heights.
 """
 
 from abc import ABC, abstractmethod
@@ -15,7 +15,7 @@ from ..similarity.ancestors import common_ancestors
 from .costs import Cost
 from .passes import TreePasses
 
-# Numbers of C x C that are looked at together.
+# The number of entries of C x C to hold at once.
 _CHUNK_ENTRIES = 1 << 22
 
 
@@ -25,7 +25,7 @@ class Steps(NamedTuple):
     .. math:: L_n(t) = \sum_j h_{nj}\, [t_{nj} > t]
 
     Attributes:
-        at: where a step is, (M, J).
+        at: the place of each step, (M, J).
         height: how much the loss falls there, (M, J), at least 0.
     """
 
@@ -34,11 +34,11 @@ class Steps(NamedTuple):
 
 
 class Nested(ABC):
-    """One kind of such answers, of probabilities p (M, C) in float64.
+    """One kind of such answers, from probabilities p (M, C) in float64.
 
     Attributes:
-        worst: the most that the truth can lie outside.
-        entries: numbers that are held for each example.
+        worst: the largest possible distance of the truth from the answer.
+        entries: how many numbers are held per example.
     """
 
     worst: float
@@ -50,13 +50,13 @@ class Nested(ABC):
 
     @abstractmethod
     def steps(self, p: Tensor, truth: Tensor) -> Steps:
-        """How far the truth, (M), lies outside the answer."""
+        """How far outside the answer the truth, (M), lies."""
 
 
 class Nodes(Nested):
-    """The first node above the most probable class that has more probability than the threshold.
+    """The first node above the most probable class with more probability than the threshold.
 
-    The truth lies outside by the levels still to climb until it is below.
+    The distance of the truth is the number of levels to climb until it is below the node.
     """
 
     def __init__(self, tree: Tree, device: torch.device) -> None:
@@ -84,7 +84,7 @@ class Nodes(Nested):
 
     @staticmethod
     def stops(masses: Tensor, threshold: float) -> Tensor:
-        """Where on its line each example stops, (M, 1); at the root at the latest."""
+        """Where each example stops on its path, (M, 1); at the root at the latest."""
         is_enough = masses > threshold
         is_enough[:, -1] = True
         return is_enough.to(torch.uint8).argmax(-1, keepdim=True)
@@ -97,9 +97,9 @@ class Nodes(Nested):
 
 
 class Intervals(Nested):
-    """The classes between two quantiles as far from the median, for classes in an order.
+    """The classes between two quantiles equally far from the median, for ordered classes.
 
-    The truth lies outside by the number of classes to the nearest end.
+    The distance of the truth is the number of classes to the nearest end.
     """
 
     def __init__(self, num_classes: int) -> None:
@@ -115,14 +115,14 @@ class Intervals(Nested):
     def steps(self, p: Tensor, truth: Tensor) -> Steps:
         below, above = self._reached(p)
         classes, y = torch.arange(p.shape[-1] - 1, device=p.device), truth.unsqueeze(-1)
-        # Up to the truth, classes at the upper end are missing; from it on, at the lower.
+        # Below the truth, classes are missing at the upper end; above it, at the lower end.
         return Steps(
             torch.cat([above, below], -1), torch.cat([classes < y, classes >= y], -1).to(p)
         )
 
     @staticmethod
     def _reached(p: Tensor) -> tuple[Tensor, Tensor]:
-        """From which threshold on each class but the last, and each but the first, is inside."""
+        """The threshold from which each class but the last, and each but the first, is inside."""
         up_to = (p.cumsum(-1) / p.sum(-1, keepdim=True))[:, :-1].clamp(max=1)  # (M, C - 1)
         return 1 - 2 * up_to, 2 * up_to - 1
 
@@ -130,7 +130,8 @@ class Intervals(Nested):
 class Sets(Nested):
     """The most probable class, and all whose probability is at least 1 - threshold.
 
-    The truth lies outside by how much more the cheapest of the set costs than the cheapest of all.
+    The distance of the truth is how much more the cheapest class of the set costs than the
+    cheapest of all.
     """
 
     def __init__(self, cost: Cost, num_classes: int, like: Tensor) -> None:
@@ -151,7 +152,7 @@ class Sets(Nested):
         return Steps(missing[:, 1:], -away.diff())
 
     def _too_much(self, truth: Tensor, num_classes: int, like: Tensor) -> Tensor:
-        """What each answer costs more than the cheapest where these classes are true, (M, C)."""
+        """How much more each answer costs than the cheapest if these classes are true, (M, C)."""
         certain = torch.nn.functional.one_hot(truth, num_classes).to(like)
         costs = self.cost.of_all(certain)
         return costs - costs.amin(-1, keepdim=True)

@@ -1,4 +1,4 @@
-"""An answer from anywhere in a tree: as specific as it pays to be."""
+"""An answer at any level of a tree: as specific as it pays to be."""
 
 from collections.abc import Callable
 from typing import Any
@@ -26,7 +26,7 @@ def decide_node(
     leaves: bool = False,
     threshold: float | None = None,
 ) -> Any:
-    r"""The node of a tree of lowest expected cost: it stops at the parent where deeper is a gamble.
+    r"""The node of a tree with the lowest expected cost: it stops early if deeper is a gamble.
 
     .. math:: \hat v = \operatorname*{argmin}_v \sum_k p_k\, D_{kv}
 
@@ -34,28 +34,28 @@ def decide_node(
 
     - "height": :math:`D_{kv} = \underbrace{h(a) - h(v)}_{\text{wrong}}
       + \mathrm{price} \cdot \underbrace{h(v)}_{\text{vague}}`, h the height of a node, 0 for a
-      class. To climb from the answer until the truth is below costs 1 a level, and is 0 where v is
-      right; an answer that starts above the classes costs `price` a level, right or wrong. With two
-      levels this says: answer the class where its parent is believed and the class has more than
+      class. Climbing from the answer until the truth is below costs 1 per level, and 0 if v is
+      right; an answer above the classes costs `price` per level, right or wrong. With two levels
+      this means: answer the class if its parent is trusted and the class has more than
       ``1 - price`` of the probability, else the parent. At `price` 1 it is h(a), which
       :func:`simloss.metrics.mean_height` measures.
-    - "f1": 1 less the hierarchical F1, :math:`\frac{2 d_a}{d_v + d_k}`, d the steps from the root
+    - "f1": 1 minus the hierarchical F1, :math:`\frac{2 d_a}{d_v + d_k}`, d the steps from the root
       (:func:`simloss.metrics.hierarchical_f1`).
-    - "wu-palmer": 1 less :math:`\frac{2 (d_a + 1)}{d_v + d_k + 2}`, the similarity of Wu and Palmer
+    - "wu-palmer": 1 minus :math:`\frac{2 (d_a + 1)}{d_v + d_k + 2}`, Wu and Palmer's similarity
       (:func:`simloss.metrics.wu_palmer`).
 
-    Equal expected costs go to the less specific node; of classes, to the first.
+    Of nodes with equal expected costs the least specific is answered; of classes, the first.
 
     Args:
-        probabilities: of the classes, (..., C), as for :func:`simloss.decide`.
+        probabilities: those of the classes, (..., C), as for :func:`simloss.decide`.
         tree: a :class:`simloss.Tree` of the C classes.
         measure: "height", "f1" or "wu-palmer".
-        price: for "height", in [0, 1], 0.5 if not given. The lower, the sooner it stops: 0 always
+        price: for "height", in [0, 1], by default 0.5. The lower, the sooner it stops: 0 always
             answers the root, and at 1 no inner node is cheaper than every class below it.
         leaves: whether only classes may be answered.
-        threshold: in [0, 1]. Instead of all that, climb from the most probable class to the first
-            node that has more probability than this, at 1 to the root. With the threshold that
-            :func:`simloss.promise_threshold` finds, the truth is below the answer as often as
+        threshold: in [0, 1]. Replaces the above: climb from the most probable class to the first
+            node with more probability than this, at 1 to the root. With a threshold from
+            :func:`simloss.promise_threshold`, the truth is below the answer as often as
             promised.
 
     Returns:
@@ -104,13 +104,13 @@ def decide_node(
 def _only_threshold(measure: str, price: float | None, leaves: bool) -> None:
     if measure != "height" or price is not None or leaves:
         raise ValueError(
-            "`threshold` must stand alone, but got `measure`, `price` or `leaves` beside it: "
+            "`threshold` must be used alone, but got `measure`, `price` or `leaves` as well: "
             "they are for answers of lowest expected cost."
         )
 
 
 def require_tree(tree: Any, num_classes: int) -> None:
-    """A tree of so many classes."""
+    """A tree with this many classes."""
     if not isinstance(tree, Tree):
         raise TypeError(f"`tree` must be a simloss.Tree, but got {type(tree).__name__}.")
     _checks.class_counts_agree("tree", tree.num_classes, "probabilities", num_classes)
@@ -119,7 +119,7 @@ def require_tree(tree: Any, num_classes: int) -> None:
 def _costs(
     tree: Tree, measure: str, price: float | None, like: Tensor
 ) -> Callable[[Tensor], Tensor]:
-    """What makes the expected cost of every node, (M, V), of probabilities (M, C)."""
+    """A function from probabilities (M, C) to the expected cost of every node, (M, V)."""
     _checks.choice("measure", measure, MEASURES)
     if measure == "height":
         share = _checks.share("price", _PRICE if price is None else price)
@@ -127,17 +127,17 @@ def _costs(
         discount = (1 - share) * cost.heights  # (V)
         return lambda p: cost.of_nodes(p) - discount * p.sum(-1, keepdim=True)
     if price is not None:
-        raise ValueError(f"`price` must go with the measure 'height', but got {measure!r}.")
+        raise ValueError(f"`price` must be used with the measure 'height', but got {measure!r}.")
     overlap = _Overlap(tree, 1 if measure == "wu-palmer" else 0, like)
     return lambda p: p.sum(-1, keepdim=True) - overlap.of_nodes(p)
 
 
 class _Overlap:
-    r"""How much of the lines from the root two nodes share, :math:`2 (d_a + o) / (d_v + d_k + 2o)`.
+    r"""The overlap of two nodes' paths from the root, :math:`2 (d_a + o) / (d_v + d_k + 2o)`.
 
-    :math:`d_a + o` counts the nodes that both lines hold, the root as o. So of the classes that are
-    equally deep, one pass up sums the probability below each node, and one pass down adds up what
-    lies below each node of a line.
+    :math:`d_a + o` counts the nodes on both paths, the root as o. So for classes of equal depth,
+    one pass up sums the probability below each node, and one pass down adds up what
+    lies below each node of a path.
     """
 
     def __init__(self, tree: Tree, root_counts: int, like: Tensor) -> None:
@@ -154,5 +154,5 @@ class _Overlap:
             below[:, -1] *= self.root_counts
             lengths = self.depths + depth + 2 * self.root_counts  # (V)
             total += 2 * self.passes.down(below) / lengths.clamp(min=1)
-        # The root as the only class shares all there is with itself: nothing.
+        # If the root is the only class, it shares nothing with itself.
         return p if len(self.depths) == 1 else total

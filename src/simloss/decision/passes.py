@@ -1,4 +1,4 @@
-"""Numbers carried through a tree, level by level: from the classes up, from the root down."""
+"""Sums over a tree, level by level: from the classes up, from the root down."""
 
 import torch
 from torch import Tensor

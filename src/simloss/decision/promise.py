@@ -1,4 +1,4 @@
-"""How large an answer must be for a promise to be kept, whatever the probabilities are worth."""
+"""How large an answer must be to keep a promise, however good the probabilities are."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ from .nested import Intervals, Nested, Nodes, Sets, Steps
 from .node import require_tree
 
 KINDS = ("interval", "set")
-_ROUNDING = 1e-9  # 1 - 0.9 is no tenth
+_ROUNDING = 1e-9  # 1 - 0.9 is not exactly 0.1
 
 
 def promise_threshold(
@@ -26,35 +26,35 @@ def promise_threshold(
     at_most: float | None = None,
     cost: Any = None,
 ) -> float:
-    r"""The lowest threshold with which answers keep a promise on new examples.
+    r"""The lowest threshold at which answers keep a promise on new examples.
 
-    With `level`, the answer holds the truth with at least that probability. With `at_most`, how far
-    the truth lies outside is expected to be at most that.
+    With `level`, the answer contains the truth with at least that probability. With `at_most`, the
+    expected distance of the truth from the answer is at most that.
 
     .. math:: \hat t = \inf\Big\{t : \frac{\sum_n L_n(t) + B}{N + 1} \le \alpha\Big\}
 
-    :math:`L_n(t)` is the loss of held-out example n, B the largest there can be and :math:`\alpha`
-    what is promised, 1 - `level` or `at_most`. The promise needs no assumption but one: the new
-    example is drawn as the held-out ones are (they are exchangeable). It holds for finite N,
-    whether or not the probabilities are calibrated, **on average** over held-out examples and new
-    ones; not for each class or each kind of example.
+    :math:`L_n(t)` is the loss of held-out example n, B its largest possible value and
+    :math:`\alpha` the promise, 1 - `level` or `at_most`. The only assumption is that new
+    examples are drawn like the held-out ones (they are exchangeable). The promise holds for
+    finite N, calibrated probabilities or not, **on average** over held-out and new examples; not
+    for each class or each kind of example.
 
     Args:
-        probabilities: of **held-out** examples, (..., C). Neither trained nor calibrated on.
+        probabilities: of **held-out** examples, (..., C), used neither to train nor to calibrate.
         truth: their classes, (...).
-        answer: what is answered, and how far outside of it the truth may lie:
+        answer: the kind of answer, and the distance of the truth from it:
 
             - a :class:`simloss.Tree`: nodes, :func:`simloss.decide_node`; levels still to climb;
             - "interval": :func:`simloss.decide_interval`; classes to its nearest end;
-            - "set": :func:`simloss.decide_set`; what the cheapest of it costs more than the
+            - "set": :func:`simloss.decide_set`; how much more its cheapest class costs than the
               cheapest of all classes.
         level: in (0, 1), such as 0.9.
         at_most: a number above 0, in the unit of the loss.
         cost: for "set" with `at_most`, as for :func:`simloss.decide`.
 
     Returns:
-        In [0, 1]. 1 is the answer of all classes: so few examples allow no other promise. A level
-        needs at least level / (1 - level) of them.
+        In [0, 1]. 1 is the answer of all classes: with so few examples no other keeps the promise.
+        A level needs at least level / (1 - level) examples.
 
     Example:
         >>> import torch, simloss
@@ -86,7 +86,7 @@ def promise_threshold(
 
 
 def _last_steps(steps: Steps) -> Steps:
-    """The same where all that is not right is wrong, by however much: only the last counts."""
+    """The same if every distance counts as wrong, however small: only the last step counts."""
     nowhere = steps.at.new_full((len(steps.at), 1), -2.0)
     places = torch.where(steps.height > 0, steps.at, nowhere)  # (M, J)
     last = torch.cat([nowhere, places], -1).amax(-1)  # (M)
@@ -94,7 +94,7 @@ def _last_steps(steps: Steps) -> Steps:
 
 
 def _lowest(at: Tensor, height: Tensor, allowed: float) -> float:
-    """The lowest t in [0, 1] for which the steps above t add up to no more than is allowed."""
+    """The lowest t in [0, 1] for which the steps above t sum to no more than is allowed."""
     rounding = _ROUNDING * (1 + abs(allowed))
     if allowed < -rounding:
         return 1.0
@@ -106,7 +106,7 @@ def _lowest(at: Tensor, height: Tensor, allowed: float) -> float:
 def _promised(level: float | None, at_most: float | None) -> float:
     if (level is None) == (at_most is None):
         raise ValueError(
-            "`level` or `at_most` must say what is promised, one of them, but got "
+            "Exactly one of `level` and `at_most` must be given, but got "
             + ("neither." if level is None else "both.")
         )
     if level is None:
@@ -119,7 +119,7 @@ def _promised(level: float | None, at_most: float | None) -> float:
 
 def _nested(answer: Any, cost: Any, p: Tensor, *, by_cost: bool) -> Nested:
     if cost is not None and not (answer == "set" and by_cost):
-        raise ValueError("`cost` must go with answer='set' and `at_most`.")
+        raise ValueError("`cost` must be used with answer='set' and `at_most`.")
     if isinstance(answer, Tree):
         require_tree(answer, p.shape[-1])
         return Nodes(answer, p.device)

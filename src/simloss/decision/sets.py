@@ -1,4 +1,4 @@
-"""Answers of several classes: an interval of an order, a set."""
+"""Answers of several classes: an interval of ordered classes, or a set."""
 
 from typing import Any
 
@@ -8,21 +8,21 @@ from .nested import Intervals, Sets
 
 
 def decide_interval(probabilities: Any, *, threshold: float) -> Any:
-    r"""The classes from one quantile to another, for classes in an order.
+    r"""The classes from one quantile to another, for ordered classes.
 
     .. math:: \Big[\min\{c : F_c \ge \tfrac{1 - t}{2}\},\;
         \min\{c : F_c > \tfrac{1 + t}{2}\}\Big], \qquad F_c = \sum_{k \le c} p_k
 
-    t is the threshold: as much of the probability lies between the two, if the probabilities mean
-    what they say. :func:`simloss.promise_threshold` finds one that keeps a promise even if they do
-    not. At 0 it is the median.
+    t is the threshold: the share of the probability between the two, if the probabilities are
+    calibrated. :func:`simloss.promise_threshold` finds a threshold that keeps a promise even if
+    they are not. At 0 the answer is the median.
 
     Args:
         probabilities: (..., C), classes last and in order.
-        threshold: in [0, 1]; at 1 it is all classes.
+        threshold: in [0, 1]; at 1 the answer is all classes.
 
     Returns:
-        The first and the last class, (..., 2); of the same kind as `probabilities`.
+        The first and the last class, (..., 2); of the same type as `probabilities`.
 
     Example:
         >>> import torch, simloss
@@ -44,10 +44,10 @@ def decide_set(probabilities: Any, *, threshold: float) -> Any:
 
     Args:
         probabilities: (..., C), as for :func:`simloss.decide`.
-        threshold: in [0, 1]; at 1 it is all classes.
+        threshold: in [0, 1]; at 1 the answer is all classes.
 
     Returns:
-        Whether each class is in the set, (..., C); of the same kind as `probabilities`.
+        Whether each class is in the set, (..., C); of the same type as `probabilities`.
 
     Example:
         >>> import torch, simloss

@@ -1,4 +1,4 @@
-"""Where to cut the expected class into answers, so that a metric is as good as it can be."""
+"""Thresholds that divide the expected class into answers, optimised for a metric."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -13,28 +13,28 @@ from .answer import in_blocks, rounding_of
 from .as_cost import class_positions
 from .costs import SquaredCost, wide
 
-# Places between examples where a cut may lie. Of more examples, neighbours share one.
+# The number of possible cuts between examples. With more examples, neighbours share one.
 _MOST_CUTS = 1 << 14
 
-# How near two scores may be and still be one, for scores up to 1.
+# Scores this close count as equal, for scores up to 1.
 _ROUNDING = 1e-11
 
-# At the most; the ratio has stopped falling after about four.
+# At most; the ratio stops falling after about four.
 _MOST_ROUNDS = 100
 
 
 @dataclass(frozen=True)
 class Thresholds:
-    """What :func:`fit_thresholds` finds. `simloss.decide(p, "mean", thresholds=...)` takes it.
+    """The result of :func:`fit_thresholds`, for `simloss.decide(p, "mean", thresholds=...)`.
 
     Attributes:
-        values: the C - 1 places where the expected class is cut; two that are equal leave out the
-            class between them.
+        values: the C - 1 thresholds that divide the expected class; two equal ones skip the class
+            between them.
         metric: the metric they were fitted for.
-        higher_is_better: of the metric.
+        higher_is_better: for the metric.
         fitted: its value on the examples they were fitted on, **too good to be true**.
-        held_out: its value where each example is answered by thresholds fitted without it.
-        rounded: its value on the same examples where the expected class is just rounded.
+        held_out: its value if each example is answered by thresholds fitted without it.
+        rounded: its value on the same examples if the expected class is simply rounded.
     """
 
     values: tuple[float, ...]
@@ -64,33 +64,33 @@ def fit_thresholds(
     folds: int = 5,
     seed: int = 0,
 ) -> Thresholds:
-    r"""Thresholds on the expected class that are best for a metric.
+    r"""The thresholds on the expected class that are best for a metric.
 
     .. math:: \hat c = \#\{c : t_c < \mu\}, \qquad \mu = \sum_k k\, p_k
 
-    For quadratic kappa no other way to use calibrated probabilities is better: it is
+    For quadratic kappa no other use of calibrated probabilities is better: kappa is
     :math:`1 - A/B` with :math:`A = \sum_n (a_n - y_n)^2` and
-    :math:`B = \sum_n (a_n - \bar y)^2 + N \operatorname{var} y`, and what A is expected to be
-    depends on the probabilities by :math:`\mu` alone.
+    :math:`B = \sum_n (a_n - \bar y)^2 + N \operatorname{var} y`, and the expected A
+    depends on the probabilities only through :math:`\mu`.
 
-    The optimum is exact, whatever the metric: the examples are sorted by :math:`\mu`, the best cuts
+    The optimum is exact for every metric: the examples are sorted by :math:`\mu`, the best cuts
     between them are found class by class in O(N C), and a ratio such as A/B is lowered by solving
-    for :math:`A - \lambda B`, :math:`\lambda` the best ratio so far, until it falls no more
-    (Dinkelbach). Of more than 16,384 different :math:`\mu`, neighbours are not parted.
+    for :math:`A - \lambda B`, with :math:`\lambda` the best ratio so far, until it stops falling
+    (Dinkelbach). With more than 16,384 different :math:`\mu`, neighbours are not separated.
 
-    **Its value on the examples it was fitted on is too good**; `held_out` answers each example by
-    thresholds that were fitted on the other folds, and `gain` compares that with rounding.
+    **Its value on the examples it was fitted on is too good**; `held_out` answers each example with
+    thresholds fitted on the other folds, and `gain` compares that with rounding.
 
     Args:
         probabilities: (..., C), of held-out examples, classes last and in order.
         truth: class indices, (...).
         metric: "quadratic_kappa", "accuracy", "balanced_accuracy", "mae", "mse", "macro_mae",
             "within_1_accuracy" (any number) or "mean_cost".
-        positions: where each class lies, (C), for "mae", "mse" and "macro_mae"; say it to
-            :func:`simloss.decide`, too.
+        positions: the position of each class, (C), for "mae", "mse" and "macro_mae"; pass it to
+            :func:`simloss.decide` too.
         cost: for "mean_cost", the cost of each pair, (C, C), row = true class.
-        folds: how many parts are held out in turn.
-        seed: of the folds.
+        folds: the number of parts to hold out in turn.
+        seed: for the folds.
 
     Example:
         >>> import torch, simloss
@@ -115,7 +115,7 @@ def fit_thresholds(
     at = class_positions(positions, p.shape[-1]).to(p.device, wide(p))
     mean, rounding = SquaredCost(at), rounding_of(probabilities)
     scores = in_blocks(lambda block: mean.scores(block, rounding), p).reshape(-1).cpu()  # (M)
-    classes = mean.first_class.cpu()  # from the lowest position to the highest
+    classes = mean.first_class.cpu()  # by rising position
 
     cuts = best_cuts(scores, y, aim, classes)
     shuffled = np.random.default_rng(_checks.seed("seed", seed)).permutation(len(y))
@@ -133,14 +133,14 @@ def fit_thresholds(
 def held_out_answers(
     scores: Tensor, truth: Tensor, aim: Aim, classes: Tensor, fold: Tensor
 ) -> Tensor:
-    """The answer of each example by cuts fitted on the other folds, (M).
+    """The answer to each example by cuts fitted on the other folds, (M).
 
     Args:
         scores: the expected class, (M).
         truth: class indices, (M).
-        aim: what is aimed at.
-        classes: from the lowest position to the highest, (C).
-        fold: which one each example is in, (M).
+        aim: the metric to optimise.
+        classes: by rising position, (C).
+        fold: the fold of each example, (M).
     """
     answers = torch.empty_like(truth)
     for part in fold.unique():
@@ -160,10 +160,10 @@ def _folds(folds: int, count: int) -> int:
 
 
 def best_cuts(scores: Tensor, truth: Tensor, aim: Aim, classes: Tensor) -> Tensor:
-    """The cuts of lowest ratio, (C - 1)."""
+    """The cuts with the lowest ratio, (C - 1)."""
     edges, counts = _groups(scores, truth, len(classes))
     above, below = (table[:, classes] for table in aim.tables(truth))  # (C, C), answers in order
-    totals = counts @ above, counts @ below  # (G, C): what a group adds if answered so
+    totals = counts @ above, counts @ below  # (G, C): what a group adds for each answer
     best = _split(totals[0])
     ratio = _ratio(totals, best)
     for _ in range(_MOST_ROUNDS):
@@ -177,7 +177,7 @@ def best_cuts(scores: Tensor, truth: Tensor, aim: Aim, classes: Tensor) -> Tenso
 
 def _groups(scores: Tensor, truth: Tensor, num_classes: int) -> tuple[Tensor, Tensor]:
     """The cuts between groups of examples, (G + 1), and how many of each class a group has."""
-    # Scores that only rounding tells apart are one: no cut may lie between them.
+    # Scores that differ only by rounding are equal: no cut may lie between them.
     step = _ROUNDING * max(1.0, float(scores.abs().max()))
     values, group = (scores / step).round().unique(return_inverse=True)
     if len(values) > _MOST_CUTS:
@@ -193,7 +193,7 @@ def _groups(scores: Tensor, truth: Tensor, num_classes: int) -> tuple[Tensor, Te
 
 
 def _split(totals: Tensor) -> Tensor:
-    """Where the groups are best split into the answers 0, ..., C - 1, (C - 1) places in [0, G].
+    """The best split of the groups into the answers 0, ..., C - 1, (C - 1) places in [0, G].
 
     ``lowest[i]`` is the least that the first i groups add with the answers up to c: what the first
     j add with the answers before c, and the others with c.
@@ -212,7 +212,7 @@ def _split(totals: Tensor) -> Tensor:
 
 
 def _ratio(totals: tuple[Tensor, Tensor], places: Tensor) -> float:
-    """What is added where the groups are split so, the first table over the second."""
+    """The first table over the second, summed over the groups split like this."""
     answers = torch.searchsorted(places, torch.arange(len(totals[0])), right=True).unsqueeze(1)
     above, below = (table.gather(1, answers).sum() for table in totals)
     return float(above / below)

@@ -1,1 +1,1 @@
-"""Side doors for other libraries. Nothing else in the package imports them."""
+"""Adapters for other libraries. Nothing else in the package imports them."""

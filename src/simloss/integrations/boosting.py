@@ -1,6 +1,6 @@
-"""Boosted trees whose mistakes are not equally bad: LightGBM, XGBoost and CatBoost.
+"""Similarities and costs in boosted trees: LightGBM, XGBoost and CatBoost.
 
-Nothing here imports any of the three: an objective and a metric are objects they call.
+This module imports none of the three: an objective and a metric are objects they call.
 """
 
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ from .score_gradients import BOOSTED, ScoreGradients, softmax
 
 Array = NDArray[np.float64]
 
-# Where no fourth argument came: only LightGBM's scikit-learn classes pass one.
+# If no fourth argument is passed: only LightGBM's scikit-learn classes pass one.
 _NOT_GIVEN: Any = object()
 
 # Rows whose sums are this close to 1 are probabilities.
@@ -27,9 +27,9 @@ _CLOSE_TO_ONE = 1e-3
 
 
 class _Unchanging:
-    """What never changes is its own copy.
+    """An immutable object is its own copy.
 
-    CatBoost copies its parameters, and scikit-learn's `clone` must find the very ones it set.
+    CatBoost copies its parameters, and scikit-learn's `clone` must find the same objects it set.
     """
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
@@ -46,12 +46,12 @@ class SimilarityObjective(_Unchanging):
         XGBClassifier(objective=objective)  # or xgb.train(..., obj=objective)
         CatBoostClassifier(loss_function=objective, eval_metric=CostMetric(...))
 
-    Labels are 0, ..., C - 1, the classes of `similarity` in their order. Sample weights, and class
-    weights of the libraries' own, count as everywhere. With S the identity the trees are those of
-    the library's own objective that starts from equal probabilities.
+    Labels are 0, ..., C - 1, the classes of `similarity` in their order. Sample weights and the
+    libraries' class weights count as usual. If S is the identity, the trees are those of
+    the library's own objective started from equal probabilities.
 
-    XGBoost and CatBoost answer `predict_proba` as usual. LightGBM never makes probabilities of an
-    objective that is not its own: take ``scipy.special.softmax(model.predict(X, raw_score=True),
+    XGBoost and CatBoost give `predict_proba` as usual. LightGBM computes no probabilities for a
+    custom objective: use ``scipy.special.softmax(model.predict(X, raw_score=True),
     axis=1)``. CatBoost calls Python for every example, so training takes about ten times as long.
 
     Args:
@@ -59,7 +59,7 @@ class SimilarityObjective(_Unchanging):
             diagonal 1, row = true class.
         loss: "soft-target", "simloss", "proper" or "blended" (proper with a tenth of cross
             entropy).
-        weight: a weight for each class, (C), by which its examples count.
+        weight: a weight per class, (C), for its examples.
         cross_entropy_share: in [0, 1]; blends in plain cross entropy. 0 leaves it to `loss`.
 
     Example:
@@ -84,7 +84,7 @@ class SimilarityObjective(_Unchanging):
         if self.num_classes < 3:
             raise ValueError(
                 f"`similarity` must have at least 3 classes to boost, but it has "
-                f"{self.num_classes}; for two, take the library's own objective and "
+                f"{self.num_classes}; for two, use the library's own objective and "
                 f"`simloss.decide`."
             )
         self.loss = _checks.choice("loss", loss, tuple(BOOSTED))
@@ -99,13 +99,13 @@ class SimilarityObjective(_Unchanging):
     ) -> tuple[Array, Array]:
         """Gradient and curvature, (N, C) each, of the weighted losses.
 
-        Called as (scores, data) by `train`, and as (labels, scores) by scikit-learn's classes.
+        `train` calls it with (scores, data), scikit-learn's classes with (labels, scores).
         """
         call = _Call(first, second, sample_weight, group)
         z = _scores(call.scores, self.num_classes)
         y = _labels(call.labels, self.num_classes)
         weight = self._class_weight[y] * call.weight  # (N)
-        # By what each library multiplies p (1 - p) in its own objective.
+        # The factor of p (1 - p) in each library's own objective.
         factor = self.num_classes / (self.num_classes - 1) if call.by_lightgbm else 2.0
         gradient = self._gradients.gradient(z, y)
         curvature = factor * self._gradients.curvature(z)
@@ -114,7 +114,7 @@ class SimilarityObjective(_Unchanging):
     def calc_ders_multi(
         self, approxes: Any, target: float, weight: float
     ) -> tuple[list[float], Iterator[list[float]]]:
-        """For CatBoost, which climbs: derivatives of minus the loss of one example, (C), (C, C)."""
+        """For CatBoost, which maximises: derivatives of one example's minus loss, (C), (C, C)."""
         z = _scores(np.asarray(approxes)[None], self.num_classes)
         y = _labels(np.array([target]), self.num_classes)
         weight = float(weight * self._class_weight[y[0]])
@@ -122,10 +122,10 @@ class SimilarityObjective(_Unchanging):
         return gradient.tolist(), self._hessian(z, weight)
 
     def calc_ders_range(self, approxes: Any, targets: Any, weights: Any) -> NoReturn:
-        """For CatBoost, which calls it where it takes the task for one of two classes."""
+        """For CatBoost, which calls this if it takes the task for a binary one."""
         raise ValueError(
             f"CatBoost must be told that there are {self.num_classes} classes: "
-            f"say classes_count={self.num_classes}."
+            f"pass classes_count={self.num_classes}."
         )
 
     def __repr__(self) -> str:
@@ -133,7 +133,7 @@ class SimilarityObjective(_Unchanging):
         return f"SimilarityObjective({self.similarity}, loss={self.loss!r}{share})"
 
     def _hessian(self, z: Array, weight: float) -> Iterator[list[float]]:
-        """Row by row, and only if CatBoost asks: it has no use for it while it grows a tree."""
+        """Row by row, and only on request: CatBoost does not use it to grow trees."""
         if self._gradients.loss == "proper":
             rows = np.diag(-self._gradients.curvature(z)[0])
         else:
@@ -143,7 +143,7 @@ class SimilarityObjective(_Unchanging):
 
 
 class CostMetric(_Unchanging):
-    """The mean cost of the answers, by which boosting can be stopped early.
+    """The mean cost of the answers, for early stopping.
 
     .. code-block:: python
 
@@ -152,15 +152,15 @@ class CostMetric(_Unchanging):
         XGBClassifier(eval_metric=metric)  # or xgb.train(..., custom_metric=metric)
         CatBoostClassifier(eval_metric=metric)
 
-    It goes with every objective of the library, too. Tell LightGBM ``metric="None"``, and XGBoost
-    ``disable_default_eval_metric=True``, to have no other beside it.
+    It also works with the library's own objectives. To switch off all other metrics, pass
+    ``metric="None"`` to LightGBM and ``disable_default_eval_metric=True`` to XGBoost.
 
     Args:
-        cost: what a wrong answer costs, as for :func:`simloss.decide`.
-        positions: where each class lies, as for :func:`simloss.decide`.
+        cost: the cost of a wrong answer, as for :func:`simloss.decide`.
+        positions: the position of each class, as for :func:`simloss.decide`.
         decision: how the answers are made, as the cost of :func:`simloss.decide`; by default those
             of lowest expected `cost`.
-        name: what the library calls it.
+        name: its name in the library's output.
 
     Example:
         >>> import numpy as np
@@ -186,7 +186,7 @@ class CostMetric(_Unchanging):
     def __call__(
         self, first: Any, second: Any, sample_weight: Any = None, group: Any = _NOT_GIVEN
     ) -> Any:
-        """The metric in the form the calling library wants."""
+        """The metric in the form the calling library expects."""
         call = _Call(first, second, sample_weight, group)
         costs = self._costs(call.scores, call.labels)
         value = float(np.average(costs, weights=call.weight))
@@ -230,10 +230,10 @@ class CostMetric(_Unchanging):
 
 
 class _Call:
-    """Who calls, and with what: native training or scikit-learn's classes, of which library.
+    """Who calls, and with what: native training or the scikit-learn classes of a library.
 
     `train` of either library passes scores and its data set. LightGBM's classes pass labels,
-    scores, weights and groups to what has four parameters; XGBoost's classes pass labels and
+    scores, weights and groups to a function of four parameters; XGBoost's classes pass labels and
     scores, and weights by name if there are any.
     """
 
@@ -257,9 +257,9 @@ def _scores(scores: Any, num_classes: int) -> Array:
     if z.ndim != 2 or z.shape[1] != num_classes:
         came = z.shape[1] if z.ndim == 2 else 1
         raise ValueError(
-            f"`similarity` must have as many classes as the model has scores for each example, "
-            f"but it has {num_classes} and the model {came}; if some class has no examples, take "
-            f"`simloss.similarity.restricted` to those that have."
+            f"`similarity` must have as many classes as the model has scores per example, "
+            f"but it has {num_classes} and the model {came}; if a class has no examples, use "
+            f"`simloss.similarity.restricted` to leave it out."
         )
     return z
 
@@ -269,14 +269,14 @@ def _labels(labels: Any, num_classes: int) -> NDArray[np.int64]:
     wrong = ~((y >= 0) & (y < num_classes) & (y == np.floor(y)))
     if wrong.any():
         raise ValueError(
-            f"Labels must be whole numbers from 0 to {num_classes - 1}, the places of the classes, "
+            f"Labels must be whole numbers from 0 to {num_classes - 1}, the class indices, "
             f"but got {y[wrong][0]:g}."
         )
     return y.astype(np.int64)
 
 
 def _are_probabilities(rows: Array) -> bool:
-    """What the libraries pass where the objective is their own; else they pass scores."""
+    """What the libraries pass for their own objectives; for others they pass scores."""
     return bool((rows >= 0).all() and (np.abs(rows.sum(1) - 1) < _CLOSE_TO_ONE).all())
 
 

@@ -1,4 +1,4 @@
-"""A similarity and a decision, as a user names them, for the classes of a training set."""
+"""The similarity and decision that a user names, for the classes of a training set."""
 
 import math
 from collections.abc import Sequence
@@ -38,13 +38,13 @@ def _by_word(choice: str, order: LabelOrder, r: float, lower_bound: float) -> Si
 def cost_of(
     choice: Any, order: LabelOrder, *, by_value: bool = False, name: str = "decision"
 ) -> tuple[Any, Any]:
-    """The cost and the positions with which :func:`simloss.decide` makes the answers.
+    """The cost and the positions that :func:`simloss.decide` uses for the answers.
 
     Args:
-        choice: what the user said of the cost.
+        choice: the cost the user passed.
         order: the classes.
-        by_value: whether distances are those of the numbers that the labels are.
-        name: of the argument, for errors.
+        by_value: whether distances are those of the labels as numbers.
+        name: the name of the argument, for errors.
     """
     if isinstance(choice, str):
         if WORDS[_checks.choice(name, choice, tuple(WORDS))] == "zero-one":
@@ -66,7 +66,7 @@ def cost_of(
 
 
 def _places(name: str, names: Sequence[str] | None, count: int, order: LabelOrder) -> list[int]:
-    """Where the classes with examples stand: by name, or one after the other without names."""
+    """The indices of the classes with examples: by name, or consecutive without names."""
     if names is None:
         _checks.class_counts_agree(name, count, "class_order", len(order.labels))
         return list(order.kept)
@@ -75,14 +75,12 @@ def _places(name: str, names: Sequence[str] | None, count: int, order: LabelOrde
     for each in wanted:
         if each not in place:
             remedy = _checks.nearest_spelling(each, names)
-            raise ValueError(
-                f"`{name}` must know every class, but {each!r} is none of its{remedy}."
-            )
+            raise ValueError(f"`{name}` must contain every class, but {each!r} is missing{remedy}.")
     return [place[each] for each in wanted]
 
 
 def _restricted(whole: Similarity, places: list[int]) -> Similarity:
-    """Those classes only; the similarity itself, with its structure, where they are all of them."""
+    """The similarity of these classes; the object itself, with its structure, if they are all."""
     if places == list(range(whole.num_classes)):
         return whole
     return similarity.restricted(whole, places)

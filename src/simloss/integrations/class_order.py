@@ -1,4 +1,4 @@
-"""Labels as scikit-learn sorts them, and the order the classes really have."""
+"""Labels as scikit-learn sorts them, and the true order of the classes."""
 
 import datetime
 import warnings
@@ -11,7 +11,7 @@ import numpy as np
 from .. import _checks
 from ..data.class_order import class_order, spaced_positions
 
-# So many names are shown in a message.
+# The number of names to show in a message.
 _SHOWN = 6
 
 
@@ -20,10 +20,10 @@ class LabelOrder:
     """The classes of a training set in their true order.
 
     Attributes:
-        labels: every class there is, also those without an example, in class order, (K).
-        kept: the places in `labels` of the classes with examples, rising, (C).
-        columns: for each of those, its place in scikit-learn's sorted `classes_`, (C).
-        is_guessed: whether names were put in alphabetical order for want of a better.
+        labels: every class, including those without an example, in class order, (K).
+        kept: the indices in `labels` of the classes with examples, rising, (C).
+        columns: for each of those, its index in scikit-learn's sorted `classes_`, (C).
+        is_guessed: whether names are in alphabetical order because no better order is known.
     """
 
     labels: tuple[Any, ...]
@@ -52,12 +52,12 @@ class LabelOrder:
 
     @property
     def names(self) -> list[str]:
-        """Every class by name, as similarities and trees call them."""
+        """Every class by name, as in similarities and trees."""
         return [_name(label) for label in self.labels]
 
     @property
     def numbers(self) -> list[float]:
-        """Every class as the number or day it stands for; an error where one is a word."""
+        """Every class as a number or day; an error if one is a word."""
         if all(isinstance(label, datetime.date) for label in self.labels):
             moments = np.array(self.labels, dtype="datetime64[us]").astype(np.int64)
             return list(moments / 86_400e6)  # in days
@@ -70,12 +70,12 @@ class LabelOrder:
         return found
 
     def warn_of_the_alphabet(self) -> None:
-        """Say that names were put in alphabetical order, where an order is what counts."""
+        """Warn that names are in alphabetical order if the order matters."""
         if self.is_guessed:
             more = " < ..." if len(self.labels) > _SHOWN else ""
             warnings.warn(
-                f"`class_order` was not given, so the classes are taken in alphabetical order: "
-                f"{' < '.join(self.names[:_SHOWN])}{more}; say class_order=[...], from the lowest "
+                f"`class_order` was not given, so the classes are in alphabetical order: "
+                f"{' < '.join(self.names[:_SHOWN])}{more}; pass class_order=[...], from the lowest "
                 f"to the highest.",
                 UserWarning,
                 stacklevel=4,
@@ -83,7 +83,7 @@ class LabelOrder:
 
 
 def order_of_categories(y: Any) -> list[Any] | None:
-    """The categories of an ordered pandas column, which knows its order; else None."""
+    """The categories of an ordered pandas column; None for other columns."""
     if getattr(y, "ndim", 1) == 2 and hasattr(y, "iloc") and y.shape[1] == 1:
         y = y.iloc[:, 0]
     dtype: Any = getattr(y, "dtype", None)
@@ -105,9 +105,9 @@ def _checked(given: Sequence[Any], present: list[Any]) -> tuple[Any, ...]:
 
 
 def _plain(label: Any) -> Any:
-    """A Python value of what an array holds."""
+    """The element of an array as a Python value."""
     if isinstance(label, np.datetime64) and isinstance(label.item(), int):
-        label = label.astype("datetime64[us]")  # Python has no date of nanoseconds
+        label = label.astype("datetime64[us]")  # Python dates have no nanoseconds
     return label.item() if isinstance(label, np.generic) else label
 
 

@@ -1,4 +1,4 @@
-"""Any scikit-learn classifier, answering by lowest expected cost."""
+"""Any scikit-learn classifier, with the answers of lowest expected cost."""
 
 from collections.abc import Sequence
 from typing import Any, Self
@@ -29,42 +29,42 @@ _SEEN_BY_FIT = ("n_features_in_", "feature_names_in_")
 
 
 class CostAwareClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
-    """Any classifier with `predict_proba`, answering by lowest expected cost.
+    """Any classifier with `predict_proba`, with the answers of lowest expected cost.
 
-    It wraps pipelines, gradient boosting, LightGBM, XGBoost, CatBoost, whatever has scikit-learn's
-    interface, and goes into `GridSearchCV`, `clone` and pickles as any other. The classifier is
-    trained as it is; only what is answered changes.
+    It wraps pipelines, gradient boosting, LightGBM, XGBoost, CatBoost and anything else with
+    scikit-learn's interface, and works in `GridSearchCV`, `clone` and pickles. The classifier is
+    trained unchanged; only the answers change.
 
-    A classifier that is trained already comes as ``FrozenEstimator(model)``, of `sklearn.frozen`:
-    `fit` then leaves it alone, and uses its examples, **which it must not have been trained on**,
+    To wrap a trained classifier, pass ``FrozenEstimator(model)``, from `sklearn.frozen`: `fit`
+    then leaves it alone and uses its examples, **which it must not have been trained on**,
     to calibrate and to fit thresholds.
 
-    **The class order counts** for "absolute", "squared" and a plain matrix: as for
+    **The class order matters** for "absolute", "squared" and a plain matrix: as for
     :class:`simloss.SimLossClassifier`.
 
     Args:
         estimator: the classifier.
-        cost: what :func:`simloss.decide` takes: "zero-one", "absolute", "squared", a (K, K) cost in
-            class order (or a table of pandas with labels), row = true class, a similarity or a
-            tree; their names are matched with the labels, and may be more of them.
+        cost: as for :func:`simloss.decide`: "zero-one", "absolute", "squared", a (K, K) cost in
+            class order (or a pandas table with labels), row = true class, a similarity or a
+            tree; their names are matched with the labels, and there may be more of them.
         calibrate: whether to fit a temperature (:func:`simloss.calibration.fit_temperature`) on
             probabilities of examples that the classifier has not seen.
-        abstain: answer `unsure` where even the best class is expected to cost more than this.
+        abstain: answer `unsure` if even the best class has an expected cost above this.
         thresholds: for the cost "squared", the metric to fit thresholds for, such as
             "quadratic_kappa" (:func:`simloss.fit_thresholds`), on the same probabilities.
         class_order: every label, from the lowest to the highest; may name classes without examples.
-        by_value: whether "absolute" and "squared" go by the numbers or dates that the labels are,
-            not by their places.
-        cv: of `calibrate` and `thresholds`: how probabilities of unseen examples are made, as for
-            `cross_val_predict`. The classifier is then trained so many times more.
-        unsure: the label for it; if not given, -1 for numbers and "unsure" for words.
+        by_value: whether "absolute" and "squared" use the labels as numbers or dates instead of
+            their places in the class order.
+        cv: for `calibrate` and `thresholds`: how to get probabilities of unseen examples, as for
+            `cross_val_predict`. The classifier is trained this many more times.
+        unsure: the label for "unsure"; by default -1 for numbers and "unsure" for words.
 
     Attributes:
         estimator_: the trained classifier.
         classes_: the labels, sorted.
-        class_order_: the labels in class order, the order that counts.
+        class_order_: the labels in class order.
         temperature_: 1 without `calibrate`.
-        thresholds_: what :func:`simloss.fit_thresholds` has found, or None.
+        thresholds_: the result of :func:`simloss.fit_thresholds`, or None.
 
     Example:
         >>> import numpy as np, simloss
@@ -109,18 +109,18 @@ class CostAwareClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         self.unsure = unsure
 
     def fit(self, X: Any, y: Any, **fit_params: Any) -> Self:
-        """Train the classifier on X (N, D) with labels y (N), then what is fitted on top of it.
+        """Train the classifier on X (N, D) with labels y (N), then fit temperature and thresholds.
 
         Args:
-            X: the examples, as the classifier takes them.
+            X: the examples, in the form the classifier takes.
             y: their labels.
-            **fit_params: go to the classifier's `fit`, `sample_weight` among them; a temperature
-                and thresholds count every example once that weighs anything.
+            **fit_params: passed to the classifier's `fit`, including `sample_weight`; temperature
+                and thresholds count every example with a weight above 0 once.
         """
         if not hasattr(self.estimator, "predict_proba"):
             raise TypeError(
-                f"`estimator` must have predict_proba, but {type(self.estimator).__name__} has "
-                f"none; sklearn.calibration.CalibratedClassifierCV gives it one."
+                f"`estimator` must have predict_proba, but {type(self.estimator).__name__} does "
+                f"not; sklearn.calibration.CalibratedClassifierCV adds it."
             )
         categories = order_of_categories(y)
         if y is None:
@@ -147,7 +147,7 @@ class CostAwareClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         return np.asarray(tempered(self.estimator_.predict_proba(X), self.temperature_))
 
     def predict(self, X: Any) -> Array:
-        """The labels of lowest expected cost, (N)."""
+        """The labels with the lowest expected cost, (N)."""
         p = self.predict_proba(X)
         p, (cost, positions) = p[:, self._order.columns], self._cost()
         answers = decide(
@@ -164,7 +164,7 @@ class CostAwareClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         return np.where(is_unsure, label, found if is_alike else found.astype(object))
 
     def expected_cost(self, X: Any) -> Array:
-        """What each answer is expected to cost, (N, C), in the order of `classes_`."""
+        """The expected cost of each answer, (N, C), in the order of `classes_`."""
         p = self.predict_proba(X)
         p, (cost, positions) = p[:, self._order.columns], self._cost()
         found = np.empty(p.shape)
@@ -188,10 +188,10 @@ class CostAwareClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         is_word = isinstance(self.cost, str)
         if given is None and is_word and WORDS.get(self.cost) != "zero-one":
             self._order.warn_of_the_alphabet()
-        self._cost()  # a mistake in it is said now
+        self._cost()  # reports a mistake in it now
         if self.thresholds is not None and (not is_word or WORDS[self.cost] != "squared"):
             raise ValueError(
-                f"`thresholds` must go with the cost 'squared', but got {self.cost!r}."
+                f"`thresholds` must be used with the cost 'squared', but got {self.cost!r}."
             )
         if self.abstain is not None:
             _checks.threshold("abstain", self.abstain)
@@ -201,24 +201,26 @@ class CostAwareClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         cost, positions = cost_of(self.cost, self._order, by_value=self.by_value, name="cost")
         if self.thresholds is None or self.thresholds in BY_POSITION:
             return cost, positions
-        return cost, None  # they were fitted for places
+        return cost, None  # they were fitted for class indices
 
     def _unsure_label(self) -> Any:
         is_number = self.classes_.dtype.kind in "iuf"
         label = self.unsure if self.unsure is not None else (-1 if is_number else "unsure")
         if label in self.classes_.tolist():
-            raise ValueError(f"`unsure` must be no class, but {label!r} is one.")
+            raise ValueError(f"`unsure` must not be a class, but {label!r} is one.")
         return label
 
     def _fit_on_top(self, X: Any, labels: Array, fit_params: dict[str, Any]) -> None:
-        """A temperature, then thresholds, by probabilities of examples that were not trained on."""
+        """A temperature, then thresholds, from probabilities of unseen examples."""
         p = self._unseen(X, labels, fit_params)[:, self._order.columns]
         place = {label: at for at, label in enumerate(self.class_order_.tolist())}
         for label in labels.tolist():
             if label not in place:
-                raise ValueError(f"`y` must hold classes of the classifier, but {label!r} is none.")
+                raise ValueError(
+                    f"`y` must hold the classifier's classes, but {label!r} is not one."
+                )
         truth = np.array([place[label] for label in labels.tolist()])
-        if fit_params.get("sample_weight") is not None:  # what weighs nothing is not there
+        if fit_params.get("sample_weight") is not None:  # examples of weight 0 do not count
             counts = np.asarray(fit_params["sample_weight"]) > 0
             p, truth = p[counts], truth[counts]
         if self.calibrate:
@@ -230,7 +232,7 @@ class CostAwareClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
             )
 
     def _unseen(self, X: Any, labels: Array, fit_params: dict[str, Any]) -> Array:
-        """The probabilities of examples by a classifier that was not trained on them, (N, C)."""
+        """The probabilities from a classifier that was not trained on these examples, (N, C)."""
         if isinstance(self.estimator, FrozenEstimator):
             return np.asarray(self.estimator_.predict_proba(X))
         found = cross_val_predict(

@@ -14,7 +14,7 @@ ops = keras.ops
 
 @keras.saving.register_keras_serializable(package="simloss")
 class SimLoss(keras.losses.Loss):  # type: ignore[misc, name-defined]
-    r"""Cross entropy that knows how alike the classes are, for ``model.compile(loss=...)``.
+    r"""Cross entropy that takes class similarity into account, for ``model.compile(loss=...)``.
 
     .. math::
 
@@ -22,18 +22,18 @@ class SimLoss(keras.losses.Loss):  # type: ignore[misc, name-defined]
                    = \log \sum_c e^{z_c} - \log \sum_c S_{yc}\, e^{z_c},
         \qquad p = \mathrm{softmax}(z)
 
-    The same numbers as :func:`simloss.sim_loss`, computed by ``keras.ops``. It takes the place of
-    ``keras.losses.SparseCategoricalCrossentropy``, and is saved with the model.
+    The same numbers as :func:`simloss.sim_loss`, computed with ``keras.ops``. It replaces
+    ``keras.losses.SparseCategoricalCrossentropy`` and is saved with the model.
 
     Args:
         similarity: a :class:`simloss.Similarity`, or a (C, C) array with values in [0, 1] and
-            diagonal 1, row = true class. It is stored whole.
-        from_logits: whether the model answers with logits. By default, as everywhere in Keras, it
-            answers with probabilities; logits are better, because a probability may be 0. The loss
-            of an answer that gives no probability to what is like the true class is then held
+            diagonal 1, row = true class. It is stored as a dense matrix.
+        from_logits: whether the model outputs logits. By default, as everywhere in Keras, it
+            outputs probabilities; logits are better, because a probability can be 0. If the
+            output gives no probability to any class like the true one, the loss is then kept
             finite, at about 87.
         reduction: as in Keras: "sum_over_batch_size", "sum", "mean_with_sample_weight" or None.
-        name: of the loss.
+        name: the name of the loss.
 
     Shapes:
         y_true: class indices, (N), (N, 1) or (N, d1, ..., dK). y_pred: (N, C) or
@@ -58,7 +58,7 @@ class SimLoss(keras.losses.Loss):  # type: ignore[misc, name-defined]
         reduction: str | None = "sum_over_batch_size",
         name: str = "sim_loss",
     ) -> None:
-        # Keras makes floats of the class indices, and half precision would lose some of them.
+        # Keras turns class indices into floats, and half precision would lose some of them.
         wide = "float64" if keras.config.floatx() == "float64" else "float32"
         super().__init__(name=name, reduction=reduction, dtype=wide)
         given = as_similarity(similarity).detached()
@@ -91,13 +91,13 @@ class SimLoss(keras.losses.Loss):  # type: ignore[misc, name-defined]
         return {**super().get_config(), **ours}
 
     def _indices(self, y_true: Any, y_pred: Any) -> Any:
-        """Class indices of the shape of the examples; a last dimension of 1 goes."""
+        """Class indices in the shape of the examples; drops a last dimension of 1."""
         if len(y_true.shape) == len(y_pred.shape) and y_true.shape[-1] == 1:
             y_true = ops.squeeze(y_true, axis=-1)
         if len(y_true.shape) != len(y_pred.shape) - 1:
             raise ValueError(
                 f"`y_true` must be class indices of shape {tuple(y_pred.shape[:-1])} for `y_pred` "
-                f"of shape {tuple(y_pred.shape)}, but got {tuple(y_true.shape)}; of one-hot rows, "
+                f"of shape {tuple(y_pred.shape)}, but got {tuple(y_true.shape)}; for one-hot rows, "
                 f"pass `y.argmax(-1)`."
             )
         return ops.cast(y_true, "int32")

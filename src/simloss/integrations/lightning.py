@@ -1,6 +1,6 @@
-"""Callbacks for Lightning: a similarity that changes while training, and metrics at decisions.
+"""Callbacks for Lightning: change the similarity while training, log metrics per decision.
 
-Needs the extra `lightning`. The losses themselves are plain modules and need nothing of this.
+Needs the extra `lightning`. The losses are plain modules and do not need this module.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -27,13 +27,13 @@ class SimilaritySchedule(Callback):  # type: ignore[misc]
 
     .. math:: S = \mathrm{similarity}(x_e), \qquad x_e \text{ the value of epoch } e
 
-    Which value an epoch has depends on the epoch alone, and what was changed is saved with the
-    module: a run that is resumed, or a checkpoint that is evaluated, has the similarity it had.
+    The value depends only on the epoch, and the similarity is saved with the module: a resumed
+    run or an evaluated checkpoint has the similarity it had.
 
     Args:
-        similarity: makes a similarity of a number, such as ``lambda r: order(90, r=r)``.
-        values: one number per epoch, of which the last one stays; or a function of the epoch.
-        name: under which the number is logged; None logs nothing.
+        similarity: a function from a number to a similarity, such as ``lambda r: order(90, r=r)``.
+        values: one number per epoch, the last of which stays; or a function of the epoch.
+        name: the name to log the number under; None logs nothing.
 
     Example:
         >>> from simloss.integrations.lightning import SimilaritySchedule
@@ -56,18 +56,18 @@ class SimilaritySchedule(Callback):  # type: ignore[misc]
         self.similarity, self.values, self.name = similarity, values, name
 
     def value(self, epoch: int) -> float:
-        """The number of an epoch."""
+        """The number for an epoch."""
         if callable(self.values):
             return self.values(epoch)
         return self.values[min(epoch, len(self.values) - 1)]
 
     def on_train_epoch_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
-        """Sets the similarity of the epoch."""
+        """Set the similarity of the epoch."""
         losses = [each for each in pl_module.modules() if isinstance(each, SimilarityLoss)]
         if not losses:
             raise ValueError(
-                f"SimilaritySchedule must find a loss of simloss among the submodules of the "
-                f"LightningModule, but {type(pl_module).__name__} holds none; keep the loss as an "
+                f"SimilaritySchedule must find a simloss loss among the submodules of the "
+                f"LightningModule, but {type(pl_module).__name__} has none; keep the loss as an "
                 f"attribute: `self.loss = SimLoss(...)`."
             )
         value = self.value(trainer.current_epoch)
@@ -81,16 +81,16 @@ class DecisionMetrics(Callback):  # type: ignore[misc]
     """Logs metrics of the answers made by several decisions, in validation and test.
 
     A metric of answers is logged for each decision, as "val_mae_median"; one of probabilities
-    once, as "val_nll". Metrics come with the companions without which they mislead. What is logged
-    is the metric of the whole epoch, over all processes.
+    once, as "val_nll". Metrics come with the companions without which they mislead. The logged
+    value covers the whole epoch, over all processes.
 
     `validation_step` (and `test_step`) must return a dict with "logits" (N, C) and "target" (N).
 
     Args:
         metrics: names of :mod:`simloss.metrics`.
         num_classes: C.
-        decisions: what :func:`simloss.decide` knows by name; or name -> cost, for others.
-        **context: what the metrics need beside that: `cost`, `tree`, `similarity`, `positions`.
+        decisions: names of decisions of :func:`simloss.decide`; or name -> cost, for others.
+        **context: what else the metrics need: `cost`, `tree`, `similarity`, `positions`.
 
     Example:
         >>> from simloss.integrations.lightning import DecisionMetrics
@@ -122,35 +122,35 @@ class DecisionMetrics(Callback):  # type: ignore[misc]
             self._streams[name] = _stream(name, num_classes, "argmax", context)
 
     def names(self, stage: str) -> list[str]:
-        """What is logged in a stage, "val" or "test"."""
+        """The names logged in a stage, "val" or "test"."""
         return [f"{stage}_{name}" for name in self._streams]
 
     def on_validation_epoch_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
-        """Begins anew."""
+        """Reset."""
         self._begin(pl_module)
 
     def on_validation_batch_end(
         self, trainer: Trainer, pl_module: LightningModule, outputs: Any, *_: Any
     ) -> None:
-        """Takes in a batch."""
+        """Add a batch."""
         self._take(outputs, "validation_step")
 
     def on_validation_epoch_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
-        """Logs the metrics of the epoch."""
+        """Log the metrics of the epoch."""
         self._log(pl_module, "val")
 
     def on_test_epoch_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
-        """Begins anew."""
+        """Reset."""
         self._begin(pl_module)
 
     def on_test_batch_end(
         self, trainer: Trainer, pl_module: LightningModule, outputs: Any, *_: Any
     ) -> None:
-        """Takes in a batch."""
+        """Add a batch."""
         self._take(outputs, "test_step")
 
     def on_test_epoch_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
-        """Logs the metrics of the epoch."""
+        """Log the metrics of the epoch."""
         self._log(pl_module, "test")
 
     def _begin(self, pl_module: LightningModule) -> None:
@@ -172,7 +172,7 @@ class DecisionMetrics(Callback):  # type: ignore[misc]
 
     def _log(self, pl_module: LightningModule, stage: str) -> None:
         values = [stream.compute() for stream in self._streams.values()]
-        # The same on all processes already; Lightning asks for the flag all the same.
+        # Already the same on all processes; Lightning still requires the flag.
         pl_module.log_dict(dict(zip(self.names(stage), values, strict=True)), sync_dist=True)
 
 

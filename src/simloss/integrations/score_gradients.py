@@ -1,12 +1,12 @@
-r"""First and second derivatives of the losses by the scores of boosted trees, in numpy.
+r"""First and second derivatives of the losses with respect to boosted scores, in numpy.
 
-Scores z are logits, and p = softmax(z). Boosting takes Newton's steps with a diagonal curvature:
+Scores z are logits, and p = softmax(z). Boosting takes Newton steps with a diagonal curvature:
 
 - **soft targets**: gradient :math:`p - T_y`, curvature :math:`p (1 - p)`, its Hessian's diagonal;
 - **SimLoss**: gradient :math:`p - \mathrm{softmax}(z + \log S_y)`. Its own curvature can be
-  negative; :math:`p (1 - p)` is never below it, because what is subtracted is convex;
-- **proper**: with J = diag(p) - p p' and F the negative entropy the loss is made of, the gradient
-  is :math:`J F'' (p - e_y)`. Its Hessian, expected where the scores are right, is J F'' J, with the
+  negative; :math:`p (1 - p)` is never below it, because the subtracted term is convex;
+- **proper**: with J = diag(p) - p p' and F the negative entropy behind the loss, the gradient
+  is :math:`J F'' (p - e_y)`. Its expected Hessian at the right scores is J F'' J, with the
   diagonal :math:`p_k^2 \, (2 S_{kk}/a_k - 1 - \sum_i p_i S_{ik}^2 / a_i^2)`, a = S p.
 """
 
@@ -28,10 +28,10 @@ BOOSTED = {
     if loss.module is LOSSES[base].module
 }
 
-# No probability is less, so that its square is still a number: exact for scores up to 345 apart.
+# No probability is smaller, so its square does not underflow: exact for scores up to 345 apart.
 _SMALLEST = 1e-150
 
-# The curvature is at least this share of cross entropy's: of an S that is not proper it can be
+# The curvature is at least this share of cross entropy's: for an S that is not proper it can be
 # negative.
 _LEAST_CURVATURE = 1e-3
 
@@ -40,11 +40,11 @@ _LEAST_CURVATURE = 1e-3
 class ScoreGradients:
     """Gradient and curvature of one loss, (N, C) each.
 
-    With S the identity all three losses are cross entropy. The proper loss is multiplied by a
+    If S is the identity, all three losses are cross entropy. The proper loss is multiplied by a
     constant, `size`, and its curvature by another, `bend`, both 1 for the identity: at equal
-    probabilities the curvature is then that of cross entropy, and no step goes past the minimum
-    although all classes move at once. Settings such as a least sum of curvatures in a leaf mean
-    what they mean for the library's own objective.
+    probabilities the curvature is then that of cross entropy, and no step overshoots the minimum,
+    although all classes move at once. Settings such as the minimum sum of curvatures in a leaf mean
+    the same as for the library's own objective.
     """
 
     loss: str
@@ -62,14 +62,14 @@ class ScoreGradients:
         hessian += share * _at_equal_probabilities(np.eye(len(similarity)))
         C = len(similarity)
         usual = (C - 1) / C**2  # p (1 - p)
-        # Half of the sum over a row: no more than this bounds all of the matrix, as p (1 - p) does
-        # for cross entropy but for the factor 2.
+        # Half of the sum over a row: this bounds the whole matrix, as p (1 - p) does for
+        # cross entropy up to the factor 2.
         size = usual / max(np.abs(hessian).sum(1).mean() / 2, _LEAST_CURVATURE * usual)
         bend = usual / max(hessian.diagonal().mean(), _LEAST_CURVATURE * usual)
         return cls(loss, similarity, share, float(size), float(bend))
 
     def gradient(self, z: Array, y: NDArray[np.int64]) -> Array:
-        """By the scores z, (N, C), where the classes y, (N), are true."""
+        """Derivatives with respect to the scores z, (N, C), if the classes y, (N), are true."""
         p = softmax(z)
         one = {"soft-target": self._soft_target, "simloss": self._simloss, "proper": self._proper}
         found = one[self.loss](p, z, y)
@@ -80,7 +80,7 @@ class ScoreGradients:
         return self.size * found
 
     def curvature(self, z: Array) -> Array:
-        """The positive diagonal that stands for the Hessian, (N, C); it does not ask for y."""
+        """The positive diagonal that replaces the Hessian, (N, C); it does not depend on y."""
         p = softmax(z)
         usual = p * (1 - p)
         if self.loss != "proper":
@@ -116,7 +116,7 @@ def softmax(z: Array) -> Array:
 
 
 def _at_equal_probabilities(S: Array) -> Array:
-    """The proper loss's expected Hessian J F'' J where all classes are equally probable, (C, C)."""
+    """The proper loss's expected Hessian J F'' J at equal probabilities, (C, C)."""
     C = len(S)
     a = S.mean(1)
     ratio = S / a[:, None]  # S_ik / a_i

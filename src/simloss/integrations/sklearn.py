@@ -33,63 +33,62 @@ _DTYPES = (np.float64, np.float32)
 
 
 class SimLossClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """A small net for tables whose mistakes are not equally bad, as a scikit-learn classifier.
+    """A small net for tables with a loss of simloss, as a scikit-learn classifier.
 
-    It goes into pipelines, `GridSearchCV`, `clone` and pickles as any other. Inputs are
-    standardised inside, by the (weighted) mean and standard deviation of the training data; those
-    of the first batch with :meth:`partial_fit`. float32 stays float32, all else is float64.
+    It works in pipelines, `GridSearchCV`, `clone` and pickles. It standardises inputs itself, by
+    the (weighted) mean and standard deviation of the training data, or of the first batch with
+    :meth:`partial_fit`. float32 stays float32, everything else is float64.
 
-    **The class order counts.** Labels that are numbers or dates, or look like them, are ordered by
-    value, and well-known words by what they say (low, medium, high). Of other names nobody knows
-    the order: name it with `class_order`, or give `y` as an ordered pandas categorical; without
-    either they are taken by the alphabet, with a warning. `classes_` and the columns of
-    :meth:`predict_proba` are sorted as everywhere in scikit-learn, whatever the class order.
+    **The class order matters.** Labels that are numbers or dates, or look like them, are ordered by
+    value, and well-known words by their meaning (low, medium, high). The order of other names is
+    unknown: pass `class_order`, or make `y` an ordered pandas categorical; without either they are
+    in alphabetical order, with a warning. `classes_` and the columns of :meth:`predict_proba` are
+    sorted as everywhere in scikit-learn, whatever the class order.
 
     Args:
         similarity: how alike the classes are:
 
             - "order": r^|i - j| of the classes in their order;
-            - "values": r^|a - b| of labels that are numbers or dates, however unevenly spaced;
-            - "words": of the labels, by what the words mean;
-            - a :class:`simloss.Tree` or a :class:`simloss.Similarity`; with names, they are matched
-              with the labels, and may be more of them;
-            - a (K, K) array in class order, or a table of pandas with the labels on both sides.
-        r: of "order" and "values", in [0, 1).
+            - "values": r^|a - b| of labels that are numbers or dates, evenly spaced or not;
+            - "words": by the meaning of the labels as words;
+            - a :class:`simloss.Tree` or a :class:`simloss.Similarity`; names are matched with the
+              labels, and there may be more of them;
+            - a (K, K) array in class order, or a pandas table with the labels on both sides.
+        r: for "order" and "values", in [0, 1).
         loss: "simloss", "proper", "soft-target", "blended" (proper with a tenth of cross entropy)
             or "cross-entropy", which ignores the similarity.
-        decision: what :func:`simloss.decide` takes: "argmax", "median", "mean", a (K, K) cost in
-            class order (or a table of pandas with labels), row = true class, a similarity or a
-            tree. With similarity "values", median
-            and mean go by the values of the labels.
+        decision: as for :func:`simloss.decide`: "argmax", "median", "mean", a (K, K) cost in
+            class order (or a pandas table with labels), row = true class, a similarity or a
+            tree. With similarity "values", median and mean use the values of the labels.
         class_order: every label, from the lowest to the highest; may name classes without examples.
-        lower_bound: of "words", in [0, 1).
-        temperature: of a tree.
-        cross_entropy_share: how much cross entropy is blended in, in [0, 1]; 0 leaves it to `loss`.
+        lower_bound: for "words", in [0, 1).
+        temperature: for a tree.
+        cross_entropy_share: the share of cross entropy, in [0, 1]; 0 leaves it to `loss`.
         label_smoothing: in [0, 1].
-        class_weight: label -> weight, or "balanced". Times `sample_weight`.
+        class_weight: label -> weight, or "balanced". Multiplied by `sample_weight`.
         hidden: the sizes of the hidden layers; () is a linear model.
         learning_rate: of AdamW.
         weight_decay: of AdamW.
         batch_size: examples per step.
-        max_iter: the most epochs.
-        patience: stop after so many epochs in which the loss has not fallen by more than `tol`.
+        max_iter: the maximum number of epochs.
+        patience: stop after this many epochs in which the loss has not fallen by more than `tol`.
         tol: see `patience`.
-        early_stopping: watch the loss of held-out training data, and keep the best epoch's
-            weights; else the training loss is watched.
-        validation_fraction: how much is held out for that.
+        early_stopping: watch the loss on held-out training data, and keep the weights of the best
+            epoch; otherwise the training loss is watched.
+        validation_fraction: the share to hold out for that.
         device: "cpu", "cuda", "mps".
-        random_state: of the initial weights, the order of examples and what is held out.
+        random_state: for the initial weights, the order of examples and the held-out examples.
 
     Attributes:
         classes_: the labels, sorted.
-        class_order_: the labels in class order, the order that counts.
-        similarity_: of `class_order_`.
+        class_order_: the labels in class order.
+        similarity_: the similarity of `class_order_`.
         n_iter_: epochs trained.
         loss_curve_: the mean training loss of each epoch.
         validation_curve_: with `early_stopping`, the mean loss on held-out data of each epoch.
 
-    A weight of 2 is the same as an example that is there twice, but for the order of the batches.
-    With `early_stopping` it is not, since one of the two may be held out.
+    A weight of 2 equals two copies of an example, up to the order of the batches. With
+    `early_stopping` it does not, because one of the copies may be held out.
 
     Example:
         >>> import numpy as np, simloss
@@ -157,7 +156,7 @@ class SimLossClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Train on examples X (N, D) with labels y (N); weights (N) if not all count the same."""
+        """Train on examples X (N, D) with labels y (N) and optional weights (N)."""
         self._check_options()
         categories = order_of_categories(y)
         X, y = validate_data(self, X, y, dtype=_DTYPES)
@@ -181,11 +180,11 @@ class SimLossClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if first:
             self._check_options()
             if classes is None:
-                raise ValueError("`classes` must be given in the first call of partial_fit.")
+                raise ValueError("`classes` must be passed in the first call of partial_fit.")
         if self.class_weight == "balanced":
             raise ValueError(
-                "`class_weight` must be a dict in partial_fit, which does not see how many "
-                "examples each class has, but got 'balanced'."
+                "`class_weight` must be a dict in partial_fit, which cannot count the "
+                "examples of each class, but got 'balanced'."
             )
         categories = order_of_categories(y)
         X, y = validate_data(self, X, y, dtype=_DTYPES, reset=first)
@@ -209,7 +208,7 @@ class SimLossClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def predict_proba(self, X: Any) -> Array:
         """The probability of each class, (N, C), in the order of `classes_`.
 
-        SimLoss is not a proper scoring rule: of "simloss" they are sharper than a posterior.
+        SimLoss is not a proper scoring rule: with "simloss" they are sharper than a posterior.
         """
         p = self._probabilities(X)
         found = np.empty_like(p)
@@ -259,7 +258,7 @@ class SimLossClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             lower_bound=self.lower_bound,
             temperature=self.temperature,
         )
-        self._cost()  # a mistake in it is said now
+        self._cost()  # reports a mistake in it now
 
     def _cost(self) -> tuple[Any, Any]:
         by_value = isinstance(self.similarity, str) and self.similarity == "values"
@@ -280,7 +279,7 @@ class SimLossClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 * self._class_weights(classes, np.bincount(place, weights, len(classes)))[place]
             )
         if not weights.any():
-            raise ValueError("`sample_weight` must leave an example that counts, but all are 0.")
+            raise ValueError("`sample_weight` must be above 0 for some example, but all are 0.")
         return weights
 
     def _class_weights(self, classes: Array, counts: Array) -> Array:
@@ -296,17 +295,17 @@ class SimLossClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return np.array([_checks.at_least_zero("class_weight", each) for each in given])
 
     def _refuse_unknown_weights(self, weights: dict[Any, float], labels: list[Any]) -> None:
-        """One sentence on a weight of no class; a fold may lack a class whose weight is given."""
+        """Refuse a weight for an unknown class; a fold may lack a class whose weight is given."""
         named = [*labels, *(() if self.class_order is None else self.class_order)]
         unknown = [label for label in weights if label not in named]
         if unknown and any(label not in weights for label in labels):
             remedy = _checks.nearest_spelling(str(unknown[0]), map(str, labels))
             raise ValueError(
-                f"`class_weight` must name classes of `y`, but {unknown[0]!r} is none{remedy}."
+                f"`class_weight` must name classes of `y`, but {unknown[0]!r} is not one{remedy}."
             )
 
     def _tensors(self, X: Array, y: Array, weights: Array) -> tuple[Tensor, Tensor, Tensor]:
-        """Inputs, class indices in class order and weights; without what weighs nothing."""
+        """Inputs, class indices in class order and weights, without examples of weight 0."""
         index_of = np.empty(len(self.classes_), dtype=np.int64)
         index_of[self._order.columns] = np.arange(len(self.classes_))
         t = index_of[np.searchsorted(self.classes_, y)]

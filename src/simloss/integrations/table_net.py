@@ -1,4 +1,4 @@
-"""A small net for tables that trains with a weight for every example."""
+"""A small net for tables that trains with a weight per example."""
 
 from collections.abc import Callable, Sequence
 from itertools import pairwise
@@ -8,15 +8,15 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-# Rows a forward pass without gradients takes at once.
+# The number of rows in one forward pass without gradients.
 _EVALUATION_ROWS = 4096
 
 
 class TableNet:
-    """A net, how its inputs are standardised, and its optimiser; it can be pickled at any time.
+    """A net, the scaling of its inputs, and its optimiser; it can be pickled at any time.
 
-    The net works in the dtype of `like`: float64 makes a weight of 2 the same as an example that is
-    there twice to the last digits, where the batch is all of the data.
+    The net works in the dtype of `like`: in float64 a weight of 2 equals two copies of an example
+    to the last digits, if the batch is all of the data.
     """
 
     def __init__(
@@ -42,14 +42,14 @@ class TableNet:
         self.generator = torch.Generator().manual_seed(seed)
 
     def ready(self, x: Tensor) -> Tensor:
-        """Standardised by the data the net was made with."""
+        """The inputs, standardised by the data the net was made with."""
         return ((x.double() - self.mean) / self.std).to(self.dtype)
 
     def epoch(self, x: Tensor, y: Tensor, weights: Tensor, loss: nn.Module, batch: int) -> float:
-        """One pass over ready inputs; the weighted mean of the losses.
+        """One pass over prepared inputs; returns the weighted mean of the losses.
 
-        Weights are divided by their mean, not by their sum in each batch, so that the gradient of
-        a batch is that of the whole but for chance.
+        Weights are divided by their overall mean, not by their sum in each batch, so that the
+        gradient of a batch is an unbiased estimate of the whole.
         """
         self._move(self.device)
         loss.to(self.device)
@@ -68,7 +68,7 @@ class TableNet:
 
     @torch.no_grad()
     def logits(self, x: Tensor) -> Tensor:
-        """Of ready inputs, (N, C)."""
+        """The logits of prepared inputs, (N, C)."""
         self.net.eval()
         return torch.cat([self.net(some) for some in x.split(_EVALUATION_ROWS)])
 
@@ -78,21 +78,21 @@ class TableNet:
         return torch.randperm(count, generator=self.generator).split(batch)
 
     def _move(self, device: torch.device) -> None:
-        """To the device to train on; back to the CPU, where a pickle can be read anywhere."""
+        """To the device to train on; back to the CPU, where any machine can read a pickle."""
         if next(self.net.parameters()).device != device:
             self.net.to(device)
             self.optimizer.load_state_dict(self.optimizer.state_dict())  # follows the parameters
 
 
 class Patience:
-    """Whether a loss has stopped falling by more than `tol`, and what was best."""
+    """Whether a loss has stopped falling by more than `tol`, and the best so far."""
 
     def __init__(self, patience: int, tol: float) -> None:
         self.patience, self.tol = patience, tol
         self.best, self.waited = float("inf"), 0
 
     def is_over(self, value: float, on_best: Callable[[], Any]) -> bool:
-        """After an epoch with this loss; `on_best` is called if it is the lowest yet."""
+        """Called after an epoch with this loss; calls `on_best` if it is the lowest so far."""
         self.waited = 0 if value < self.best - self.tol else self.waited + 1
         if value < self.best:
             self.best = value
@@ -103,15 +103,15 @@ class Patience:
 def held_out(
     y: np.ndarray[Any, Any], fraction: float, random: np.random.RandomState
 ) -> np.ndarray[Any, Any]:
-    """Which examples to stop by, (N) of bool: drawn, but the training part keeps every class."""
+    """The examples to hold out, (N) of bool: random, but the training part keeps every class."""
     drawn = random.permutation(len(y))
     first = np.unique(y[drawn], return_index=True)[1]
     free = np.delete(drawn, first)
     count = min(len(free), max(1, round(fraction * len(y))))
     if count == 0:
         raise ValueError(
-            "`early_stopping` needs an example more than there are classes to stop by, "
-            f"but got n_samples={len(y)}; say early_stopping=False."
+            "`early_stopping` needs more examples than there are classes, "
+            f"but got n_samples={len(y)}; pass early_stopping=False."
         )
     return np.isin(np.arange(len(y)), free[:count])
 
@@ -125,7 +125,7 @@ def _layers(num_features: int, hidden: Sequence[int], num_classes: int) -> nn.Se
 
 
 def _moments(x: Tensor, weights: Tensor) -> tuple[Tensor, Tensor]:
-    """Weighted mean and standard deviation of each column; 1 for one that never varies."""
+    """Weighted mean and standard deviation of each column; 1 for a constant one."""
     share = (weights / weights.sum()).unsqueeze(1)  # (N, 1)
     mean = (share * x).sum(0)
     std = (share * (x - mean).square()).sum(0).sqrt()

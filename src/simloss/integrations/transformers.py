@@ -1,6 +1,6 @@
 """The losses for the Trainer of Hugging Face transformers.
 
-Needs the extra `transformers` to be of use, but imports nothing of it.
+It is useful only with the extra `transformers`, but imports nothing from it.
 """
 
 from typing import Any
@@ -12,7 +12,7 @@ from .. import _checks
 from ..loss.module import SimilarityLoss
 from ..loss.registry import LOSSES, WITH_SIMILARITY
 
-# What a label is that does not count; the Trainer counts by it, so it cannot be another.
+# The label that does not count; the Trainer counts with it, so it is fixed.
 _IGNORED = -100
 
 
@@ -31,9 +31,9 @@ def trainer_loss(
     .. math:: \frac{1}{M} \sum_{n} \ell(z_n, y_n)
 
     summed over the labels of a batch that are not -100. M is the ``num_items_in_batch`` that the
-    Trainer counts over all batches of an optimizer step, so that accumulated gradients are those
-    of one large batch, however unequal the batches; without it, M counts this batch. With `weight`
-    M is still this count.
+    Trainer counts over all batches of an optimizer step, so that accumulated gradients equal those
+    of one large batch, however unequal the batches; without it, M counts this batch. `weight` does
+    not change M.
 
     It is for models with logits (N, C) and labels (N), or logits (N, T, C) and labels (N, T):
     sequence and token classification, masked and causal language models.
@@ -42,15 +42,15 @@ def trainer_loss(
         similarity: over the C classes or tokens, such as :func:`simloss.similarity.tokens`.
         loss: "simloss", "proper", "soft-target" or "blended" (proper with a tenth of cross
             entropy).
-        shift: whether the logits of a token are about the next label. By default they are if the
-            model answers with one of the outputs named "...CausalLM...".
-        head_of: a model whose last layer's work the loss is to do, so that logits (N T, C) are
-            never held (:func:`simloss.linear_sim_loss`). From then on the layer of
+        shift: whether the logits of a token predict the next label. By default they do if the
+            model returns an output named "...CausalLM...".
+        head_of: a model whose last layer the loss computes itself, so that logits (N T, C) are
+            never held (:func:`simloss.linear_sim_loss`). From then on the layer
             ``head_of.get_output_embeddings()`` returns its input **while it is in training mode**;
-            in evaluation, generation and what is saved nothing changes.
-            :meth:`TrainerLoss.give_back_head` undoes it. Not for models that scale or cap their
-            logits, which is refused, nor for parameters that are sharded (FSDP, ZeRO 3).
-        weight: a weight for each class, (C).
+            evaluation, generation and what is saved do not change.
+            :meth:`TrainerLoss.give_back_head` undoes it. Models that scale or cap their logits are
+            refused; it does not work with sharded parameters (FSDP, ZeRO 3).
+        weight: a weight per class, (C).
         label_smoothing: in [0, 1]; the share of the uniform distribution in the target.
         cross_entropy_share: in [0, 1]; the share of plain cross entropy in the loss. 0 leaves it
             to `loss`.
@@ -74,7 +74,7 @@ def trainer_loss(
 
 
 class TrainerLoss:
-    """What :func:`trainer_loss` returns.
+    """The result of :func:`trainer_loss`.
 
     Attributes:
         module: the loss as a module; its `set_similarity` changes the similarity while training.
@@ -91,14 +91,14 @@ class TrainerLoss:
     ) -> Tensor:
         """The loss of a batch, a scalar."""
         if labels is None:
-            raise ValueError("`labels` must be given, but the batch holds none.")
+            raise ValueError("`labels` must be given, but the batch has none.")
         scores = outputs["logits"] if isinstance(outputs, dict) else outputs[0]  # (N, [T,] C or D)
         layer = None if self._head is None else self._head.layer_left_to_do(scores)
         if self._shifts(outputs, scores):
             scores, labels = scores[..., :-1, :], labels[..., 1:]
         labels = labels.to(scores.device)
         if num_items_in_batch is None:
-            if self.module.weight is None:  # a sum of many would overflow in half precision
+            if self.module.weight is None:  # the sum of many would overflow in half precision
                 return self._of(scores, labels, layer, "mean")
             num_items_in_batch = (labels != _IGNORED).sum()
         loss = self._of(scores, labels, layer, "sum")
@@ -107,7 +107,7 @@ class TrainerLoss:
         return loss / num_items_in_batch
 
     def give_back_head(self) -> None:
-        """Let the model's last layer do its own work again."""
+        """Restore the model's last layer."""
         if self._head is not None:
             self._head.give_back()
             self._head = None
@@ -120,8 +120,8 @@ class TrainerLoss:
         kind = type(outputs).__name__
         if kind in ("dict", "tuple"):
             raise ValueError(
-                f"`shift` must be given where the model answers with a {kind}: whether the logits "
-                f"of a token are about the next label (causal language models), or about its own."
+                f"`shift` must be given if the model returns a {kind}: whether the logits "
+                f"of a token predict the next label (causal language models) or its own."
             )
         return "CausalLM" in kind
 
@@ -147,7 +147,7 @@ class TrainerLoss:
 
 
 class _Head:
-    """Stands in for the forward of a last layer: in training it hands on its input."""
+    """Replaces the forward of a last layer: in training mode it returns its input."""
 
     def __init__(self, layer: nn.Linear) -> None:
         self.layer = layer
@@ -163,17 +163,17 @@ class _Head:
         return self._features
 
     def layer_left_to_do(self, scores: Tensor) -> nn.Linear | None:
-        """The layer, if `scores` are what it handed on; None if they are logits."""
+        """The layer, if `scores` are its input; None if they are logits."""
         features, self._features = self._features, None
         if features is None:
             return None
         if not self._is_checked:
-            # Once: what a model does with its logits, it does each time, and looking makes a
+            # Only once: a model treats its logits the same way each time, and the check makes a
             # device wait.
             same = scores.shape == features.shape
             if not (same and torch.equal(scores, features.to(scores.dtype))):
                 raise ValueError(
-                    "`head_of` must be a model that returns what its last layer returns, but this "
+                    "`head_of` must be a model that returns the output of its last layer, but this "
                     "one changes it (a scale, a soft cap, a selection); leave `head_of` out."
                 )
             self._is_checked = True
@@ -184,9 +184,9 @@ class _Head:
 
 
 class _HandedOn(torch.autograd.Function):
-    """The input, seen by autograd as made with the layer's parameters.
+    """The input, which autograd sees as computed from the layer's parameters.
 
-    DistributedDataParallel looks there for parameters it need not wait for.
+    DistributedDataParallel checks this to find parameters it does not need to wait for.
     """
 
     @staticmethod
@@ -207,8 +207,8 @@ def _last_layer(model: nn.Module, num_classes: int) -> nn.Linear:
         )
     if "forward" in vars(layer):
         raise ValueError(
-            f"`head_of` must be a model whose last layer does its own work, but that of "
-            f"{type(model).__name__} has another forward already; `give_back_head()` of an "
+            f"`head_of` must be a model with an unchanged last layer, but that of "
+            f"{type(model).__name__} already has another forward; `give_back_head()` of an "
             f"earlier loss restores it."
         )
     _checks.class_counts_agree("similarity", num_classes, "head_of", layer.out_features)

@@ -363,7 +363,7 @@ class TestMistakes:
         sentence = self.sentence(capsys, credit, "--target", "rsik")
         assert "it has no 'rsik' (did you mean 'risk'?)" in sentence
         assert "column 'nothing' is empty" in self.sentence(capsys, credit, "--target", "nothing")
-        assert "--bins 10 makes" in self.sentence(capsys, credit, "--target", "income")
+        assert "--bins 10 cuts" in self.sentence(capsys, credit, "--target", "income")
         order = ["--target", "risk", "--class-order", "low,high"]
         assert "all 3 classes, but 'medium' is missing" in self.sentence(capsys, credit, *order)
         assert "does not apply to a table" in self.sentence(capsys, credit, "--size", "8")
@@ -449,7 +449,7 @@ class TestWhatWasSwallowed:
         (tmp_path / "ages" / "3" / "phone.heic").write_bytes(b"?")
         main(["predict", "model.safetensors", "ages/3"])
         told = capsys.readouterr().err
-        assert "1 files are left out (a format that is not read; save them as .png or" in told
+        assert "1 files are left out (an unknown format; save them as .png or" in told
         assert "phone.heic" in told
 
     def test_the_target_twice_is_refused(self, capsys, tmp_path):
@@ -457,7 +457,7 @@ class TestWhatWasSwallowed:
         path.write_text("x,grade,grade\n" + "1,2,2\n3,4,4\n" * 20)
         with pytest.raises(SystemExit):
             main(["compare", str(path), "--target", "grade"])
-        assert "distinct headings, but 'grade' is there twice" in capsys.readouterr().err
+        assert "distinct headings, but 'grade' occurs twice" in capsys.readouterr().err
 
     def test_no_epochs_are_refused(self, capsys):
         with pytest.raises(SystemExit):

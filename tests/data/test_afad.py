@@ -68,7 +68,7 @@ def test_missing_first_part_is_named(tmp_path):
 
 def test_missing_last_part_is_noticed(tmp_path):
     (write_parts(tmp_path, FILES) / "AFAD-Full.tar.xzad").unlink()
-    with pytest.raises(DataError, match="is damaged or not complete"):
+    with pytest.raises(DataError, match="is damaged or incomplete"):
         afad(tmp_path)
 
 

@@ -61,7 +61,7 @@ def test_cut_off_anywhere_is_noticed(kind, tmp_path):
     cut = tmp_path / "cut"
     for length in range(0, end, max(1, end // 150)):
         cut.write_bytes(data[:length])
-        with pytest.raises(DataError, match="cut' (is damaged or not complete|must be a folder)"):
+        with pytest.raises(DataError, match="cut' (is damaged or incomplete|must be a folder)"):
             read_all(cut)
 
 
@@ -98,7 +98,7 @@ def test_a_zip_of_a_version_to_come(tmp_path):
     content = bytearray(path.read_bytes())
     content[content.index(b"PK\x01\x02") + 6] = 255  # the version that is needed to read it
     path.write_bytes(content)
-    with pytest.raises(DataError, match=r"is damaged or not complete \(zip file version 25.5\)"):
+    with pytest.raises(DataError, match=r"is damaged or incomplete \(zip file version 25.5\)"):
         list(source(path).members())
 
 
@@ -107,7 +107,7 @@ def test_a_damaged_name_in_a_zip(tmp_path):
     content = bytearray(path.read_bytes())
     content[content.index("ö".encode())] = 0xFF  # in the header before the file
     path.write_bytes(content)
-    with pytest.raises(DataError, match="is damaged or not complete"):
+    with pytest.raises(DataError, match="is damaged or incomplete"):
         read_all(path)
 
 

@@ -132,7 +132,7 @@ class TestBadInput:
         ("name", "nearest"), [("aquarium fish", "aquarium_fish"), ("Wolf", "wolf"), ("", "")]
     )
     def test_unknown_class(self, name, nearest, archive):
-        with pytest.raises(DataError, match=f"got '{name}'; the nearest is '{nearest}"):
+        with pytest.raises(DataError, match=f"got '{name}'; the closest is '{nearest}"):
             cifar100(archive, drop=[name])
 
     def test_one_word_for_drop(self, archive):
@@ -140,14 +140,14 @@ class TestBadInput:
             cifar100(archive, drop="wolf")
 
     def test_too_many_dropped(self, archive):
-        with pytest.raises(DataError, match="leave at least two classes, but leaves 1"):
+        with pytest.raises(DataError, match="leave at least two classes, but it leaves 1"):
             cifar100(archive, drop=FINE[1:])
 
     @pytest.mark.parametrize("path", [None, "nowhere", "nowhere/cifar-100-binary.tar.gz"])
     def test_missing(self, path):
         with pytest.raises(
             MissingDataError,
-            match=r"CIFAR-100 was not found at '.*': say download=True, or fetch "
+            match=r"CIFAR-100 was not found at '.*': pass download=True, or download "
             r"https://www.cs.toronto.edu/~kriz/cifar-100-binary.tar.gz and pass its path\.",
         ):
             cifar100(path)
@@ -165,13 +165,13 @@ class TestBadInput:
     def test_cut_off_archive(self, kind, tmp_path):
         path = WRITERS[kind](tmp_path / "cut", files())
         path.write_bytes(path.read_bytes()[:100_000])
-        with pytest.raises(DataError, match="cut' is damaged or not complete"):
+        with pytest.raises(DataError, match="cut' is damaged or incomplete"):
             cifar100(path)
 
     @pytest.mark.parametrize("length", [0, 1, 3073, 3075])
     def test_cut_off_file(self, length, tmp_path):
         binary = {**files(""), "test.bin": records(TEST, 1).tobytes()[:length]}
-        with pytest.raises(DataError, match=r"'test.bin' .* records of 3,074 bytes, but has"):
+        with pytest.raises(DataError, match=r"'test.bin' .* records of 3,074 bytes, but it has"):
             cifar100(write_folder(tmp_path, binary))
 
     def test_label_without_a_name(self, tmp_path):

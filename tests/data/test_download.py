@@ -133,8 +133,8 @@ def test_broken_off_for_good_keeps_what_came_and_the_next_call_goes_on(server, t
     server.cuts = [100_000] * 3
     with pytest.raises(
         DataError,
-        match=r"could not be fetched in 3 attempts \(it broke off after 300,000 of 1,000,000 "
-        r"bytes\); the 300,000 bytes that came are kept: run it again to go on\.",
+        match=r"could not be downloaded in 3 attempts \(it was interrupted after 300,000 of "
+        r"1,000,000 bytes\); the first 300,000 bytes are kept: run it again to continue\.",
     ):
         fetch(server, path, attempts=3)
     assert not path.exists()
@@ -170,7 +170,7 @@ def test_wrong_part_sent_is_given_up(server, tmp_path):
 def test_wrong_checksum_leaves_nothing(checksum, server, tmp_path):
     kind = next(iter(checksum))
     with pytest.raises(
-        DataError, match=rf"its {kind} is [0-9a-f]+ where 0+ was expected; it was thrown away\."
+        DataError, match=rf"its {kind} is [0-9a-f]+ instead of 0+; it was deleted\."
     ):
         fetch(server, tmp_path / "file", **checksum)
     assert list(tmp_path.iterdir()) == []
@@ -199,7 +199,9 @@ def test_busy_server_is_asked_again(server, tmp_path):
 
 def test_missing_file_is_not(server, tmp_path):
     server.statuses = [404]
-    with pytest.raises(DataError, match=r"cannot be fetched: the server answers 404 Not Found\."):
+    with pytest.raises(
+        DataError, match=r"cannot be downloaded: the server answers 404 Not Found\."
+    ):
         fetch(server, tmp_path / "file")
     assert len(server.requests) == 1
 
@@ -207,7 +209,7 @@ def test_missing_file_is_not(server, tmp_path):
 def test_nobody_there(tmp_path):
     with Server() as gone:
         pass
-    with pytest.raises(DataError, match=r"in 2 attempts \(.*refused.*the 0 bytes that came"):
+    with pytest.raises(DataError, match=r"in 2 attempts \(.*refused.*the first 0 bytes"):
         fetch(gone, tmp_path / "file", attempts=2)
 
 

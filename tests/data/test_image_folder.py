@@ -170,7 +170,7 @@ class TestMistakes:
     def test_folders(self, tmp_path):
         with pytest.raises(DataError, match="Nothing was found at"):
             image_folder(tmp_path / "gone")
-        with pytest.raises(DataError, match="at least two classes, but holds only 'cat'"):
+        with pytest.raises(DataError, match="at least two classes, but it holds only 'cat'"):
             image_folder(write_folder(tmp_path / "one", of_classes(["cat"])), size=8)
         loose = write_folder(tmp_path / "loose", {"1.jpg": jpeg(1)})
         with pytest.raises(DataError, match="1 left out: not in the folder of a class"):
@@ -188,11 +188,11 @@ class TestMistakes:
         for part in ("train", "Val", "test", "extra"):
             files |= of_classes(["cat", "dog"], prefix=f"{part}/")
         folder = write_folder(tmp_path / "pets", files)
-        with pytest.raises(DataError, match="nothing but train, val and test .* 'extra' lies bes"):
+        with pytest.raises(DataError, match="only train, val and test .* it also holds 'extra'"):
             image_folder(folder, size=8)
         shutil.rmtree(folder / "extra")
         shutil.rmtree(folder / "train")
-        with pytest.raises(DataError, match="must hold train where Val and test are its folders"):
+        with pytest.raises(DataError, match="must hold train if Val and test are its folders"):
             image_folder(folder, size=8)
         shutil.rmtree(folder / "Val")
         assert image_folder(folder, size=8).class_names == ("cat", "dog")
@@ -202,7 +202,7 @@ class TestMistakes:
     def test_two_spellings(self, tmp_path):
         files = of_classes(["train/Cat", "train/dog", "test/cat", "test/dog"])
         folder = write_folder(tmp_path / "pets", files)
-        with pytest.raises(DataError, match="pets' has 'cat' and 'Cat'; write them alike"):
+        with pytest.raises(DataError, match="pets' has 'cat' and 'Cat'; use one of them"):
             image_folder(folder, size=8)
 
     def test_order(self, tmp_path):

@@ -227,14 +227,14 @@ class TestWhere:
     def test_false_keeps_nothing(self, folder, own_cache):
         found = read(folder, cache=False)
         assert torch.equal(found.pixels, read(folder, cache=None).pixels)
-        assert found.cache == "not kept, as asked for"
+        assert found.cache == "not cached, as requested"
 
     def test_folder_that_cannot_be_written_to_is_done_without(self, folder, tmp_path):
         (tmp_path / "file").write_text("in the way")
         found = read(folder, cache=tmp_path / "file" / "cache")
         assert len(found.pixels) == 4
         assert found.cache == (
-            f"not kept: '{tmp_path}/file/cache' cannot be written to (Not a directory)"
+            f"not cached: '{tmp_path}/file/cache' is not writable (Not a directory)"
         )
 
     def test_read_only_folder_is_done_without(self, folder, own_cache, monkeypatch):
@@ -246,7 +246,7 @@ class TestWhere:
             with pytest.raises(PermissionError):
                 image_cache.workshop(own_cache, "test")
         monkeypatch.setattr(image_cache, "workshop", refuse)
-        assert "cannot be written to (Permission denied)" in read(folder).cache
+        assert "is not writable (Permission denied)" in read(folder).cache
 
     def test_full_disk_is_one_sentence(self, folder, own_cache, monkeypatch):
         def full(_):
@@ -282,7 +282,7 @@ class TestLeftOut:
         path = write_folder(tmp_path / "folder", {"a.jpg": b"text", "b.jpg": b"text"})
         with pytest.raises(
             DataError,
-            match=r"folder' holds 2 files named like images, but none of them can be read; "
+            match=r"folder' holds 2 files named like images, but none can be read; "
             r"the first: a.jpg \(not an image\)\.",
         ):
             read(path)
@@ -292,14 +292,14 @@ class TestLeftOut:
         path = write_folder(tmp_path / "folder", {"a.txt": b"text", "1_old.jpg": b""})
         with pytest.raises(
             DataError,
-            match="folder' must hold pictures, but no such file is there; 1 left out: old, "
+            match="folder' must hold pictures, but it holds no such file; 1 left out: old, "
             "for example '1_old.jpg'",
         ):
             read(path)
 
     def test_empty_folder(self, tmp_path):
         (tmp_path / "empty").mkdir()
-        with pytest.raises(DataError, match=r"empty' must hold pictures, but no such file is th"):
+        with pytest.raises(DataError, match=r"empty' must hold pictures, but it holds no such fi"):
             read(tmp_path / "empty")
 
 
@@ -331,7 +331,9 @@ def test_absurdly_large_file_is_refused_if_it_is_wanted(tmp_path, monkeypatch):
     files = {**FILES, "readme.txt": bytes(2000)}
     assert len(read(write_folder(tmp_path / "folder", files)).pixels) == 4
     files = {**files, "large.jpg": bytes(2000)}
-    with pytest.raises(DataError, match=r"'large.jpg' of 2,000 bytes, more than the 1,000 such"):
+    with pytest.raises(
+        DataError, match=r"'large.jpg' of 2,000 bytes, more than the limit of 1,000"
+    ):
         read(write_folder(tmp_path / "folder", files))
 
 

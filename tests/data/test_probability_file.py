@@ -80,15 +80,15 @@ def test_rows_are_divided_by_sums_that_rounding_left(tmp_path):
     ("content", "message"),
     [
         ("a,b\n0.5,0.5\n0.6,0.6\n", r"sum to 1 in each row, but row 2 sums to 1.2 over a, b;"),
-        ("a,b\n0.5,0.4\n", r"row 1 sums to 0.9 over a, b; .* each class needs its column"),
-        ("a,b\n0.5,0.5\n-0.1,1.1\n", r"row 2 has -0.1 for 'a'; of logits, take the softmax"),
-        ("a,b\n2.5,0.3\n", r"row 1 sums to 2.8 over a, b; of logits, take the softmax"),
-        ("a,b\n60,40\n30,70\n", r"sums to 100 over a, b; of percent, take a hundredth"),
+        ("a,b\n0.5,0.4\n", r"row 1 sums to 0.9 over a, b; .* each class needs a column"),
+        ("a,b\n0.5,0.5\n-0.1,1.1\n", r"row 2 has -0.1 for 'a'; for logits, take the softmax"),
+        ("a,b\n2.5,0.3\n", r"row 1 sums to 2.8 over a, b; for logits, take the softmax"),
+        ("a,b\n60,40\n30,70\n", r"sums to 100 over a, b; for percent, divide by 100"),
         ("a,b\n0.5,0.5\n0.5,\n", r"row 2 has none for 'b'"),
         ("a,b\n0.5,0.5\n0.5,nan\n", r"row 2 has none for 'b'"),
         ("a,b\n0.5,0.5\n0.5,inf\n", r"row 2 has inf for 'b'"),
-        ("a\n1\n", r"must have a column of numbers per class, but has only 'a'"),
-        ("a,b\nx,y\n", r"must have a column of numbers per class, but has none"),
+        ("a\n1\n", r"must have a column of numbers per class, but it has only 'a'"),
+        ("a,b\nx,y\n", r"must have a column of numbers per class, but it has none"),
     ],
 )
 def test_what_is_no_probability_is_told_in_a_sentence(tmp_path, content, message):
@@ -151,7 +151,7 @@ def test_npz_files_that_hold_something_else(tmp_path):
         ProbabilityFile.open(path)
     np.savez(path, probabilities=P)
     assert ProbabilityFile.open(path).order.names == ("0", "1", "2")
-    with pytest.raises(DataError, match=r"array 'truth' of 4 cells, but it is not there"):
+    with pytest.raises(DataError, match=r"array 'truth' of 4 cells, but it does not exist"):
         ProbabilityFile.open(path, others=["truth"])
     np.savez(path, probabilities=P, classes=np.array([None, 1, 2]))
     with pytest.raises(DataError, match=r"'classes' holds Python objects"):

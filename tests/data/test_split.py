@@ -134,8 +134,8 @@ def test_same_in_another_process():
 def test_empty_part_is_an_error():
     with pytest.raises(
         DataError,
-        match=r"The test part is empty: a share of 0.2 of 2 examples gives it none; "
-        r"give more examples\.",
+        match=r"The test part is empty: a share of 0.2 of 2 examples is none; "
+        r"use more examples\.",
     ):
         split(dataset([0, 0]))
 
@@ -154,5 +154,5 @@ def test_fixed_parts_are_not_drawn_again():
 
 
 def test_groups_that_are_not_there():
-    with pytest.raises(DataError, match="`keep_groups_together` needs groups, and toy has none"):
+    with pytest.raises(DataError, match="`keep_groups_together` needs groups, but toy has none"):
         split(dataset([0] * 9), keep_groups_together=True)

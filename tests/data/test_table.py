@@ -257,11 +257,11 @@ class TestMistakes:
             table(path, target="none")
         with pytest.raises(DataError, match="at least two classes, but column 'one' holds only 'k"):
             table(path, target="one")
-        with pytest.raises(DataError, match="must have a column to predict from"):
+        with pytest.raises(DataError, match="must have a usable column besides the target"):
             table(path, target="Class", drop=["x"])
         with pytest.raises(DataError, match="`drop` must be a column"):
             table(path, target="Class", drop=["z"])
-        with pytest.raises(DataError, match="`drop` must name other columns than 'Class'"):
+        with pytest.raises(DataError, match="`drop` must not name 'Class'"):
             table(path, target="Class", drop=["Class"])
 
     def test_files(self, tmp_path):
@@ -287,7 +287,7 @@ class TestMistakes:
     def test_larger_than_memory(self, tmp_path, monkeypatch):
         path = write(tmp_path, "x,y\n" + "1,a\n2,b\n" * 2**17)
         monkeypatch.setattr(memory, "available_memory", lambda: 2**20)
-        with pytest.raises(DataError, match=r"needs about 3.0 MB of memory, but 1.0 MB are left"):
+        with pytest.raises(DataError, match=r"needs about 3.0 MB of memory, but 1.0 MB is free"):
             table(path, target="y")
 
     def test_damage_that_arrow_has_no_reader_for(self, tmp_path, monkeypatch):
@@ -336,5 +336,5 @@ class TestRowsKnownToTheirSuperclass:
 
     def test_it_needs_the_column(self, tmp_path):
         (tmp_path / "animals.csv").write_text(self.content)
-        with pytest.raises(ValueError, match="`nodes` must go with `superclass`"):
+        with pytest.raises(ValueError, match="`nodes` must be used with `superclass`"):
             table(tmp_path / "animals.csv", target="class", nodes=True)

@@ -85,7 +85,7 @@ class TestNumbers:
         frame = pd.DataFrame({"x": cells, "z": np.arange(30) % 7, "y": ["a", "b"] * 15})
         frame.to_csv(tmp_path / name, index=False, sep="\t" if name == "t.tsv" else ",")
         read = table(tmp_path / name, target="y")
-        assert read.notes["unused"] == {"x": "looks like numbers written in a way that is not read"}
+        assert read.notes["unused"] == {"x": "looks like numbers in an unknown format"}
 
     @pytest.mark.parametrize("mark", [" ", "\u00a0", "\u202f", "'"])
     def test_other_thousands_are_no_identifiers(self, tmp_path, mark):
@@ -93,7 +93,7 @@ class TestNumbers:
         frame = pd.DataFrame({"x": cells, "z": np.arange(40) % 7, "y": ["a", "b"] * 20})
         frame.to_csv(tmp_path / "t.csv", index=False, sep=";")
         read = table(tmp_path / "t.csv", target="y")
-        assert read.notes["unused"] == {"x": "looks like numbers written in a way that is not read"}
+        assert read.notes["unused"] == {"x": "looks like numbers in an unknown format"}
 
     @pytest.mark.parametrize(
         ("text", "name"),

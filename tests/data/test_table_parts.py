@@ -35,9 +35,9 @@ def test_decimal_commas(tmp_path):
     ("name", "content", "message"),
     [
         ("t.csv", b"", "must hold a heading and rows, but it is empty"),
-        ("t.csv", b"a,b\n", "must hold rows below its heading, but there are none"),
+        ("t.csv", b"a,b\n", "must hold rows below its heading, but it has none"),
         ("t.csv", b"a,b\n1,2,3\n4,5,6\n", "its rows have more cells than its heading"),
-        ("t.csv", b"a,a\n1,2\n", "must have distinct headings, but 'a' is there twice"),
+        ("t.csv", b"a,a\n1,2\n", "must have distinct headings, but 'a' occurs twice"),
         ("t.csv", b"a,b\n1,\xff\n", "must be UTF-8 text"),
         ("t.parquet", b"PAR1 not", "must be a parquet file"),
         ("t.txt", b"a", "must end in .csv"),

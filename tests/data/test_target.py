@@ -58,7 +58,7 @@ def test_a_given_order_is_respelled_like_the_classes():
 @pytest.mark.parametrize("pair", [("low", "LOW"), ("very low", "very  low"), ("Low", " low ")])
 def test_two_spellings_of_a_class_are_refused(pair):
     first, second = pair
-    match = f"column 'y' has {first!r} and {second.strip()!r}; write them alike"
+    match = f"column 'y' has {first!r} and {second.strip()!r}; use one of them"
     with pytest.raises(DataError, match=match):
         of([first, second, "high"])
 

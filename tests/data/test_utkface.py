@@ -98,7 +98,7 @@ def test_size_matters(tmp_path):
 
 def test_cache_matters(tmp_path, own_cache):
     path = write_tar(tmp_path / "UTKFace.tar.gz", FILES)
-    assert utkface(path, cache=False).notes["cache"] == "not kept, as asked for"
+    assert utkface(path, cache=False).notes["cache"] == "not cached, as requested"
     assert not own_cache.exists()
 
 
@@ -125,7 +125,7 @@ def test_wrong_folder(tmp_path):
     with pytest.raises(
         DataError,
         match=r"pictures' must hold images named age_gender_race_date.jpg of ages 1 to 90, but "
-        r"no such file is there; 2 left out: no age in the name, for example 'cat.jpg'\.",
+        r"it holds no such file; 2 left out: no age in the name, for example 'cat.jpg'\.",
     ):
         utkface(path)
 
@@ -133,7 +133,7 @@ def test_wrong_folder(tmp_path):
 def test_cut_off_archive(tmp_path):
     path = write_tar(tmp_path / "UTKFace.tar.gz", FILES)
     path.write_bytes(path.read_bytes()[:-1000])
-    with pytest.raises(DataError, match=r"UTKFace.tar.gz' is damaged or not complete"):
+    with pytest.raises(DataError, match=r"UTKFace.tar.gz' is damaged or incomplete"):
         utkface(path)
 
 

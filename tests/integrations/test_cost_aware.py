@@ -242,7 +242,7 @@ def test_boosted_trees_of_others(package):
         ({"cost": "cheap"}, r"`cost` must be one of 'zero-one'"),
         ({"cost": np.zeros((2, 2))}, r"`cost` must have as many classes as `class_order`"),
         ({"cost": np.eye(3)}, r"`cost` must be a cost, lowest where the answer is right"),
-        ({"cost": similarity.order(3, r=0.5, names=list("abc"))}, r"must know every class"),
+        ({"cost": similarity.order(3, r=0.5, names=list("abc"))}, r"must contain every class"),
         (
             {"thresholds": "mae"},
             r"`thresholds` must be used with the cost 'squared', but got 'zero-one'",
@@ -259,7 +259,7 @@ def test_a_mistake_is_told_when_it_is_fitted(options, message):
 
 
 def test_a_classifier_without_probabilities_is_refused():
-    with pytest.raises(TypeError, match=r"predict_proba, but RidgeClassifier has none"):
+    with pytest.raises(TypeError, match=r"predict_proba, but RidgeClassifier does not"):
         CostAwareClassifier(RidgeClassifier()).fit(*sized(60))
 
 

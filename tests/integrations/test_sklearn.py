@@ -106,7 +106,7 @@ class TestClassOrder:
     def test_the_alphabet_warns(self):
         X, y = sized()
         y = np.array(["cow", "ape", "bee"])[[SIZES.index(label) for label in y]]
-        with pytest.warns(UserWarning, match="alphabetical order: ape < bee < cow; say"):
+        with pytest.warns(UserWarning, match="alphabetical order: ape < bee < cow; pass"):
             ordered(class_order=None).fit(X, y)
         with warnings.catch_warnings():
             warnings.simplefilter("error")
@@ -208,7 +208,7 @@ class TestSimilarity:
             ({"hidden": (0,)}, "`hidden` must be at least 1"),
             ({"learning_rate": -1}, "`learning_rate` must be a finite number above 0"),
             ({"class_weight": "heavy"}, "`class_weight` must be a dict, 'balanced' or None"),
-            ({"class_weight": {"smal": 5}}, r"'smal' is none \(did you mean 'small'\?\)"),
+            ({"class_weight": {"smal": 5}}, r"'smal' is not one \(did you mean 'small'\?\)"),
             ({"learning_rate": 1e200}, "the loss became"),
         ):
             with pytest.raises(ValueError, match=sentence):

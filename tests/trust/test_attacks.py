@@ -316,7 +316,7 @@ class TestArchives:
         info = tarfile.TarInfo("3_0_0_1.jpg")
         info.size = 200 * 2**20
         (tmp_path / "a.tar").write_bytes(info.tobuf() + bytes(10240))
-        with pytest.raises(DataError, match="more than the 33,554,432 such a file may have"):
+        with pytest.raises(DataError, match="more than the limit of 33,554,432"):
             data.utkface(tmp_path / "a.tar", cache=False)
 
     @pytest.mark.parametrize("kind", ["tar", "zip"])
@@ -325,7 +325,7 @@ class TestArchives:
         files = {f"{i}.bin": bytes(2**20) for i in range(20)}
         path = (written_tar if kind == "tar" else written_zip)(tmp_path / "bomb", files)
         assert path.stat().st_size < 100_000
-        with pytest.raises(DataError, match="as archives do that are made to fill a disk"):
+        with pytest.raises(DataError, match="like archives made to fill a disk"):
             list(source(path).members())
 
     def test_a_zip_whose_files_share_their_bytes(self, tmp_path, monkeypatch):

@@ -225,7 +225,7 @@ def test_links_in_a_data_folder_are_left_out_and_said(pictures, tmp_path):
         after = data.image_folder(pictures, size=8, cache=False)
     assert torch.equal(before.inputs, after.inputs)
     (reason,) = after.notes["left_out"]
-    assert reason == "a link, which is not followed; put the file itself there"
+    assert reason == "a link, which is not followed; replace it with the file itself"
     assert after.notes["left_out"][reason] == {"count": 2, "names": ["low/x.png", "low/y.png"]}
 
 

@@ -1,6 +1,6 @@
-"""Files made into tensors. One file a source.
+"""Reads files into tensors; one file per source.
 
-Nothing here needs Pillow until an image has to be decoded.
+Nothing here needs Pillow until an image is decoded.
 """
 
 from .afad import afad

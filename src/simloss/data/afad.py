@@ -27,18 +27,18 @@ def afad(
 ) -> Dataset:
     """The faces of AFAD; the class is the age, 61 ordered classes in the paper.
 
-    Classes are the ages that occur, in order; `notes` says so if there are not 61 of them, or if
-    an age between the first and the last does not occur.
+    The classes are the ages that occur, in order; `notes` says if there are not 61 of them, or if
+    an age between the first and the last is missing.
 
     Args:
-        path: the folder that holds the parts (`AFAD-Full.tar.xzaa`, ...) or the first of them,
-            which are read one after the other as they are; the joined archive; or the folder it
-            was unpacked to, `<age>/<gender>/<name>.jpg`.
+        path: the folder with the parts (`AFAD-Full.tar.xzaa`, ...) or the first part, which are
+            read one after the other without joining them; the joined archive; or the unpacked
+            folder, `<age>/<gender>/<name>.jpg`.
         size: height and width in pixels to which the images are scaled.
-        cache: the folder in which decoded images are kept; None for `$SIMLOSS_CACHE` or
+        cache: the folder for decoded images; None for `$SIMLOSS_CACHE` or
             `~/.cache/simloss`, False to keep nothing.
-        progress: called with the bytes read so far and the bytes there are, when images have
-            to be decoded.
+        progress: called with the bytes read so far and the total number of bytes, while images
+            are decoded.
 
     Example:
         >>> afad("AFAD-Full").class_names[0]  # doctest: +SKIP
@@ -64,7 +64,7 @@ def afad(
 
 
 def _source(path: Path) -> Source:
-    """The parts if `path` is one of them or holds them, else the archive or folder it is."""
+    """The parts, if `path` is one of them or holds them; else the archive or folder itself."""
     if path.is_dir():
         parts = sorted(file for file in path.iterdir() if _PART.fullmatch(file.name))
         return Tar(path, _complete(parts)) if parts else source(path)
@@ -76,12 +76,12 @@ def _source(path: Path) -> Source:
 
 
 def _complete(parts: list[Path]) -> list[Path]:
-    """`parts`, if they are aa, ab, ac, ... of one archive."""
+    """`parts`, if they are parts aa, ab, ac, ... of one archive."""
     stem = parts[0].name[:-2]
     for part, suffix in zip(parts, _SUFFIXES, strict=False):
         if part.name[:-2] != stem:
             raise DataError(
-                f"'{part.parent}' must hold the parts of one archive, but holds '{parts[0].name}' "
+                f"'{part.parent}' must hold parts of one archive, but it holds '{parts[0].name}' "
                 f"and '{part.name}'; pass the path of the first part of one."
             )
         if part.name != stem + suffix:

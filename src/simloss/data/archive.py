@@ -23,7 +23,7 @@ from .source import Folder, Member, Source, file_fingerprint
 _ZIP = b"PK\x03\x04"
 _OPENERS: dict[bytes, Any] = {b"\x1f\x8b": gzip.open, b"\xfd7zXZ\x00": lzma.open, b"BZh": bz2.open}
 _BLOCK = 512  # of a tar file
-# What may follow the end of a tar file inside its compressed stream: padding.
+# The padding that may follow the end of a tar file inside its compressed stream.
 _MAX_PADDING = 16 * 2**20
 # A long name or an extended header.
 _MAX_HEADER = 2**20
@@ -35,7 +35,7 @@ _LONG_HEADERS = (
     tarfile.GNUTYPE_LONGLINK,
 )
 _DAMAGE = (
-    NotImplementedError,  # a zip file of a version to come
+    NotImplementedError,  # a zip file of a newer version
     EOFError,
     OSError,
     lzma.LZMAError,
@@ -48,7 +48,7 @@ _DAMAGE = (
 
 
 def source(path: Path) -> Source:
-    """The folder or archive at `path`, which exists; the content tells which kind it is."""
+    """The folder or archive at `path`, which exists; its content decides which."""
     if path.is_dir():
         return Folder(path)
     with _damage_named(path), regular_file(path, follow_links=True) as file:
@@ -64,7 +64,7 @@ def source(path: Path) -> Source:
 
 
 class Tar(Source):
-    """A tar file, compressed or not, in one piece or in several that follow each other."""
+    """A tar file, compressed or not, in one piece or in several consecutive pieces."""
 
     def __init__(self, path: Path, parts: Sequence[Path]) -> None:
         self.path = path
@@ -72,7 +72,7 @@ class Tar(Source):
         self.size = sum(part.stat().st_size for part in parts)
 
     def fingerprint(self) -> str:
-        """A digest of each part's size, time of change and two ends."""
+        """A digest of each part's size, modification time, beginning and end."""
         with _damage_named(self.path):
             prints = [file_fingerprint(part) for part in self._parts]
         return hashlib.sha256(repr(prints).encode()).hexdigest()
@@ -85,7 +85,7 @@ class Tar(Source):
             stream = _Watched(stack.enter_context(opener(raw)) if opener else raw)
             tar = stack.enter_context(stream.tar())
             while (info := tar.next()) is not None:
-                # Else all are kept, hundreds of megabytes for AFAD; not in the type stubs.
+                # Otherwise all members are kept: hundreds of megabytes for AFAD. Not in the stubs.
                 tar.members.clear()  # type: ignore[attr-defined]
                 if info.isreg():
                     yield Member(info.name, info.size, partial(self._read, tar, info))
@@ -99,14 +99,14 @@ class Tar(Source):
 
 
 class Zip(Source):
-    """A zip file; links and locked files are left where they are."""
+    """A zip file; links and encrypted files are skipped."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.size = path.stat().st_size
 
     def fingerprint(self) -> str:
-        """A digest of the size, the time of change and the list at the end."""
+        """A digest of the size, the modification time and the directory at the end."""
         with _damage_named(self.path):
             return file_fingerprint(self.path)
 
@@ -139,7 +139,7 @@ def _opened_zip(path: Path) -> Iterator[zipfile.ZipFile]:
 
 
 class _Header(tarfile.TarInfo):
-    """A header whose claimed size is looked at before `tarfile` reads that much at once."""
+    """A header whose claimed size is checked before `tarfile` reads that much at once."""
 
     @classmethod
     def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> Self:
@@ -150,7 +150,7 @@ class _Header(tarfile.TarInfo):
 
 
 class _Watched:
-    """A stream that remembers its end, because `tarfile` takes any end for the end."""
+    """A stream that remembers its end, because `tarfile` accepts any end as the end."""
 
     def __init__(self, stream: IO[bytes]) -> None:
         self._stream = stream
@@ -163,11 +163,11 @@ class _Watched:
 
     def tar(self) -> tarfile.TarFile:
         """The members of this stream, one after the other."""
-        file: Any = self  # `read` is all that is needed of a file
+        file: Any = self  # `tarfile` needs only `read`
         return tarfile.open(fileobj=file, mode="r|", tarinfo=_Header)
 
     def expect_end(self) -> None:
-        """A whole tar file ends with blocks of zeros; reading on lets gzip compare its checksum."""
+        """A complete tar file ends with zero blocks; reading on makes gzip check its checksum."""
         if self._tail != bytes(_BLOCK):
             raise EOFError("no end mark")
         left = _MAX_PADDING
@@ -176,7 +176,7 @@ class _Watched:
 
 
 class _Joined(io.RawIOBase):
-    """Files one after the other, as one."""
+    """Several files, read as one."""
 
     def __init__(self, paths: Sequence[Path]) -> None:
         self._paths = iter(paths)
@@ -206,7 +206,7 @@ class _Joined(io.RawIOBase):
 
 @contextmanager
 def _damage_named(path: Path) -> Iterator[None]:
-    """Turn every way an archive can be broken into one sentence."""
+    """Turn every way in which an archive can be broken into one sentence."""
     try:
         yield
     except DataError:
@@ -215,6 +215,6 @@ def _damage_named(path: Path) -> Iterator[None]:
         raise DataError(f"'{path}' cannot be read: {error.strerror or error}.") from None
     except _DAMAGE as error:
         raise DataError(
-            f"'{path}' is damaged or not complete ({error or type(error).__name__}); "
-            f"fetch it again."
+            f"'{path}' is damaged or incomplete ({error or type(error).__name__}); "
+            f"download it again."
         ) from None

@@ -21,13 +21,13 @@ from .source import Progress
 from .split import indices_by_label
 
 PAPER_DROPS = ("aquarium_fish", "keyboard", "pickup_truck", "sweet_pepper")
-"""The four classes the paper leaves out, for want of a word vector."""
+"""The four classes that the paper leaves out because they lack a word vector."""
 
 ARCHIVE = "cifar-100-binary.tar.gz"
 ADDRESS = f"https://www.cs.toronto.edu/~kriz/{ARCHIVE}"
 MD5 = "03b5dce01913d631647c71ecec9e9cb8"
 
-# What may stand in the folder a user names, the first that does is read.
+# What the given folder may hold; the first that exists is read.
 _PLACES = (".", "cifar-100-binary", ARCHIVE, "cifar-100-python", "cifar-100-python.tar.gz")
 
 
@@ -47,13 +47,13 @@ def cifar100(
 
     Args:
         path: the official archive (cifar-100-binary.tar.gz, or cifar-100-python.tar.gz, which is
-            read without running what it may hold), the folder it unpacks to, or the folder that
+            read without running any code in it), the folder it unpacks to, or a folder that
             holds either. None for the cache folder, where downloads go.
         drop: names of classes to leave out; `()` keeps all 100.
         validation: the share of each class's training images that becomes the validation part.
-        seed: of the drawing of that share.
-        download: fetch the archive (161 MB) if it is not there.
-        progress: called with the bytes fetched so far and the bytes there are.
+        seed: for drawing that share.
+        download: download the archive (161 MB) if it does not exist.
+        progress: called with the bytes downloaded so far and the total number of bytes.
 
     Example:
         >>> cifar100("cifar-100-binary.tar.gz")  # doctest: +SKIP
@@ -88,7 +88,7 @@ def cifar100(
 
 
 def _place(path: str | os.PathLike[str] | None, download: bool, progress: Progress | None) -> Path:
-    """The archive, or the folder that holds the files; fetched if that is asked for."""
+    """The archive, or the folder that holds the files; downloaded if requested."""
     named = cache_folder() if path is None else expanded(path)
     for place in (named / place for place in _PLACES):
         if place.is_file() or (place / "train.bin").is_file() or (place / "meta").is_file():
@@ -98,10 +98,10 @@ def _place(path: str | os.PathLike[str] | None, download: bool, progress: Progre
         target = named if is_archive else named / ARCHIVE
         return download_file(ADDRESS, target, md5=MD5, progress=progress)
     if named.is_dir() and path is not None:
-        return named  # the reader says what is missing there
+        return named  # the reader reports what is missing there
     raise MissingDataError(
-        f"CIFAR-100 was not found at '{named}': say download=True, or fetch {ADDRESS} and pass "
-        f"its path."
+        f"CIFAR-100 was not found at '{named}': pass download=True, or download {ADDRESS} and "
+        f"pass its path."
     )
 
 
@@ -113,17 +113,17 @@ def _kept_classes(names: tuple[str, ...], drop: Sequence[str]) -> list[int]:
         if name not in names:
             near = get_close_matches(str(name), names, n=1, cutoff=0.0)
             raise DataError(
-                f"`drop` must name classes of CIFAR-100, but got {name!r}; the nearest is "
+                f"`drop` must name classes of CIFAR-100, but got {name!r}; the closest is "
                 f"{near[0]!r}."
             )
     kept = [at for at, name in enumerate(names) if name not in drop]
     if len(kept) < 2:
-        raise DataError(f"`drop` must leave at least two classes, but leaves {len(kept)}.")
+        raise DataError(f"`drop` must leave at least two classes, but it leaves {len(kept)}.")
     return kept
 
 
 def _parts(labels: Tensor, num_train: int, validation: float, seed: int) -> dict[str, Tensor]:
-    """The official test images, and `validation` of each class of the others."""
+    """The official test images, and the share `validation` of each class of the others."""
     generator = torch.Generator().manual_seed(seed)
     chosen = torch.zeros(len(labels), dtype=torch.bool)
     for of_class in indices_by_label(labels[:num_train]):
@@ -139,6 +139,6 @@ def _parts(labels: Tensor, num_train: int, validation: float, seed: int) -> dict
 
 
 def _across(test: Tensor, repeated: dict[int, int]) -> int:
-    """How many test images are pixel for pixel among the training images, which come first."""
+    """How many test images equal a training image pixel for pixel; training images come first."""
     first_test = int(test[0])
     return sum(row >= first_test > first for row, first in repeated.items())

@@ -1,4 +1,4 @@
-"""CIFAR-100 without its images: small nets can be trained on its principal components."""
+"""CIFAR-100 as principal components, to train small nets without images."""
 
 import os
 from dataclasses import replace
@@ -14,12 +14,12 @@ def cifar100_components(
 ) -> Dataset:
     """CIFAR-100 as a table, in the paper's 96 classes: each image is its principal components.
 
-    As :func:`simloss.data.utkface_components` for faces. All images are one pool, to be split anew
+    Like :func:`simloss.data.utkface_components` for faces. All images form one pool, split anew
     for every seed: the official test part says little about how much results depend on the split.
 
     Args:
         path: as for :func:`simloss.data.cifar100`.
-        components: how many.
+        components: the number of components.
         size: a divisor of 32.
 
     Example:

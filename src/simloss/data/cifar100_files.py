@@ -1,4 +1,4 @@
-"""The files of CIFAR-100, in either of their two official forms."""
+"""The files of CIFAR-100, in either of their two official formats."""
 
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -24,13 +24,13 @@ Bytes = npt.NDArray[np.uint8]
 
 @dataclass(frozen=True)
 class Cifar100Files:
-    """What the files say.
+    """The content of the files.
 
     Attributes:
         images: uint8, (N, 3, 32, 32), the training images first.
         fine: (N).
         coarse: (N).
-        num_train: how many of them are training images.
+        num_train: how many of the images are training images.
         fine_names: in the order of the labels.
         coarse_names: in the order of the labels.
     """
@@ -84,8 +84,8 @@ def _from_binary(path: Path, found: dict[str, bytes]) -> Cifar100Files:
 def _records(path: Path, name: str, data: bytes) -> Bytes:
     if len(data) % _RECORD or not data:
         raise DataError(
-            f"'{name}' in '{path}' must hold records of {_RECORD:,} bytes, but has "
-            f"{len(data):,} bytes; it is not complete: fetch it again."
+            f"'{name}' in '{path}' must hold records of {_RECORD:,} bytes, but it has "
+            f"{len(data):,} bytes; it is incomplete: download it again."
         )
     return np.frombuffer(data, np.uint8).reshape(-1, _RECORD)
 
@@ -101,7 +101,7 @@ def _from_python(path: Path, found: dict[str, bytes]) -> Cifar100Files:
         if isinstance(error, DataError):
             raise
         raise DataError(
-            f"'{path}' does not hold what the files of cifar-100-python do ({error!r}); "
+            f"'{path}' does not have the content of cifar-100-python ({error!r}); "
             f"pass cifar-100-binary.tar.gz instead."
         ) from None
 

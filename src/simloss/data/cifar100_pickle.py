@@ -1,7 +1,7 @@
-"""The pickle files of cifar-100-python, read without ever running what a pickle may ask for.
+"""Reads the pickle files of cifar-100-python without running any code in them.
 
-A pickle is a program. This reader knows three words of it, those an array of bytes is made with,
-and gives each a stand-in that only takes notes; any other word ends the reading.
+A pickle is a program. This reader knows only the three names needed for an array of bytes,
+and replaces each with a stand-in that only records its arguments; any other name is an error.
 """
 
 import io
@@ -21,11 +21,11 @@ class _Type:
         self.description = description
 
     def __setstate__(self, state: Any) -> None:
-        """What else a dtype says of itself does not matter for single bytes."""
+        """The rest of a dtype's state does not matter for single bytes."""
 
 
 class _Array:
-    """Stands for an array; told its shape, dtype and bytes, it becomes one of uint8."""
+    """Stands for an array; given its shape, dtype and bytes, it becomes one of uint8."""
 
     def __init__(self, *empty: Any) -> None:
         self.values: npt.NDArray[np.uint8] = np.empty(0, np.uint8)
@@ -37,7 +37,7 @@ class _Array:
         self.values = np.frombuffer(data, np.uint8).reshape(shape)
 
 
-# The official files say numpy.core; files written again by a newer numpy say numpy._core.
+# The official files say numpy.core; files rewritten by a newer numpy say numpy._core.
 _WORDS: dict[tuple[str, str], type] = {
     ("numpy.core.multiarray", "_reconstruct"): _Array,
     ("numpy._core.multiarray", "_reconstruct"): _Array,
@@ -74,7 +74,7 @@ def read_pickle(name: str, data: bytes) -> dict[str, Any]:
             )
             for key, value in entries.items()
         }
-    except Exception as error:  # whatever a broken program does
+    except Exception as error:  # a broken program may raise anything
         reason = " ".join(str(error).split())
         raise DataError(
             f"'{name}' is not a file of cifar-100-python ({reason}); "

@@ -1,6 +1,6 @@
 """The order of the classes, from their names alone.
 
-Class order is sacred: a plain sort puts "10" before "2" and "high" before "low".
+The class order matters: a plain sort puts "10" before "2" and "high" before "low".
 """
 
 import datetime
@@ -34,9 +34,9 @@ class ClassOrder:
 
     Attributes:
         names: in class order.
-        kind: what the order comes from: "numbers", "dates", "words" (low < medium < high),
-            "given" by the user, the "column" of a table that has one, or "names", which is no
-            order: they stand by the alphabet.
+        kind: where the order comes from: "numbers", "dates", "words" (low < medium < high),
+            "given" by the user, the "column" of a table that has one, or "names", which is not
+            an order: they are sorted alphabetically.
     """
 
     names: tuple[str, ...]
@@ -64,7 +64,7 @@ def class_order(names: Sequence[str], given: Sequence[str] | None = None) -> Cla
         place = _checks.permutation("class_order", given, distinct, "classes")
         return ClassOrder(tuple(distinct[i] for i in place), "given")
     for kind, keys in (
-        ("dates", dates(distinct)),  # before numbers: "2024-01" is no range
+        ("dates", dates(distinct)),  # before numbers: "2024-01" is not a range
         ("numbers", positions(distinct)),
         ("words", ranks(distinct)),
     ):
@@ -75,11 +75,11 @@ def class_order(names: Sequence[str], given: Sequence[str] | None = None) -> Cla
 
 
 def positions(names: Sequence[str]) -> list[float] | None:
-    """The number each name stands for; None unless all do, and no two for the same.
+    """The number each name stands for; None unless all are numbers, and all different.
 
-    "12", "12 km" and "class_12" are 12 (if what stands around the number is always the same),
-    "10–12" and "(10, 12]" are 11, "65+" and "<18" are the number. "1,500" is 1500 if all with a
-    comma are such; "0,5" is 0.5.
+    "12", "12 km" and "class_12" are 12 (if the text around the number is always the same),
+    "10–12" and "(10, 12]" are 11, "65+" and "<18" are the number. "1,500" is 1500 if every comma
+    separates thousands; "0,5" is 0.5.
 
     Example:
         >>> positions(["age 3", "age 10"]), positions(["0-9", "10-19", "20+"])
@@ -95,7 +95,7 @@ def positions(names: Sequence[str]) -> list[float] | None:
 
 
 def dates(names: Sequence[str]) -> list[float] | None:
-    """The day each name stands for; None unless all are dates of one form.
+    """The day each name stands for; None unless all are dates in one format.
 
     Example:
         >>> dates(["2024-03-01", "2024-02-28"])
@@ -120,16 +120,16 @@ def _plain_numbers(names: list[str]) -> list[float] | None:
     known = [match for match in matches if match]
     if len(known) < len(names) or len({(m[1], m[3].strip()) for m in known}) > 1:
         return None
-    is_hyphen = bool(known[0][1]) and not known[0][1][-1].isspace()  # "class-2" is no -2
+    is_hyphen = bool(known[0][1]) and not known[0][1][-1].isspace()  # "class-2" is not -2
     return [abs(_number(match[2])) if is_hyphen else _number(match[2]) for match in known]
 
 
 def _with_commas(names: list[str]) -> list[float] | None:
-    """Commas that all part thousands, or all fractions; what could be either has no order."""
+    """Whether commas separate thousands or fractions; if either is possible, there is no order."""
     with_comma = [name for name in names if "," in name]
     others = [name for name in names if "," not in name]
     if with_comma and all(_THOUSANDS.fullmatch(name) for name in with_comma):
-        # Beside "1500", the comma of "2,500" would be that of a fraction.
+        # Beside "1500", the comma of "2,500" would be a decimal comma.
         if not all(_BELOW_A_THOUSAND.fullmatch(name) for name in others):
             return None
         return [_number(name.replace(",", "")) for name in names]
@@ -157,7 +157,7 @@ def _number(text: str) -> float:
     return float(text.replace("−", "-"))
 
 
-_MOST_DIGITS = 1000  # Python reads no whole number of more than 4,300
+_MOST_DIGITS = 1000  # Python reads no integer of more than 4,300 digits
 
 
 def _natural(name: str) -> list[tuple[int, int, str]]:

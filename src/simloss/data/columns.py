@@ -1,7 +1,7 @@
 """The columns of a table: what each one holds, and its cells as numbers.
 
-Looking at all rows to tell numbers from dates is no leak; what depends on the values of a part
-(medians, which categories are frequent) is fitted by :class:`simloss.data.Encoder`.
+Telling numbers from dates by all rows is not a leak; what depends on the values of one part
+(medians, frequent categories) is fitted by :class:`simloss.data.Encoder`.
 """
 
 import re
@@ -14,16 +14,16 @@ import numpy.typing as npt
 from .number_spelling import looks_like_a_number
 from .ordered_words import ranks
 
-# One column of 0 and 1 each; what is less frequent shares one.
+# The number of categories with a 0/1 column each; less frequent ones share one.
 MOST_CATEGORIES = 30
 
 _DATE_FORMS = ("ISO8601", "%d.%m.%Y", "%m/%d/%Y", "%d/%m/%Y", "%Y/%m/%d")
 _LOOKS_LIKE_A_DATE = r"\d{1,4}[-./]\d{1,2}[-./]\d{1,4}(?:[T ].*)?"
-# Fewer numbers than this among the words, and the words are not just "unknown" here and there.
+# With fewer numbers than this, the words are more than an occasional "unknown".
 _MOSTLY = 0.8
 _SECONDS_A_DAY = 86_400
 _IDENTIFIER = re.compile(r"(?:^|[\W_])[iI][dD]$|[a-z]I[Dd]$")
-# What pandas calls the column of row numbers that `to_csv` writes without a heading.
+# The name pandas gives to the column of row numbers that `to_csv` writes without a heading.
 _ROW_NUMBER = re.compile(r"Unnamed: \d+|index|", re.IGNORECASE)
 _NOT_ONE_VALUE = (list, tuple, dict, set, np.ndarray)
 
@@ -38,7 +38,7 @@ class Column:
         name: its heading.
         kind: "number", "date", "rank" (words with an order) or "category".
         words: the categories, or the words from the lowest rank to the highest.
-        form: how its dates are written, or "," where points part the thousands of its numbers.
+        form: the format of its dates, or "," if points separate the thousands of its numbers.
         has_missing: whether a cell of the file is empty.
     """
 
@@ -50,14 +50,14 @@ class Column:
 
     @property
     def width(self) -> int:
-        """How many inputs of a net it becomes; it depends on no part of the data."""
+        """The number of inputs of a net it becomes; independent of how the data is split."""
         values = 1
         if self.kind == "category":
             values = min(len(self.words), MOST_CATEGORIES) + (len(self.words) > MOST_CATEGORIES)
         return values + self.has_missing
 
     def numbers(self, cells: Any) -> Numbers:
-        """The cells as numbers, (N): NaN where nothing stands, -1 for a category never seen."""
+        """The cells as numbers, (N): NaN for an empty cell, -1 for an unseen category."""
         if self.kind == "number":
             return _floats(cells)
         if self.kind == "date":
@@ -76,14 +76,14 @@ def _floats(cells: Any) -> Numbers:
 
     try:
         found = pd.to_numeric(cells, errors="coerce").to_numpy(np.float64, na_value=np.nan)
-    except OverflowError:  # a whole number of hundreds of digits
+    except OverflowError:  # an integer of hundreds of digits
         wide = cells.map(lambda cell: isinstance(cell, int) and cell.bit_length() > 1000)
         found = pd.to_numeric(cells.mask(wide), errors="coerce").to_numpy(np.float64)
     return np.where(np.isfinite(found), found, np.nan)
 
 
 def columns_of(frame: Any) -> tuple[tuple[Column, ...], dict[str, str]]:
-    """The columns that are used, and why the others are not, by name."""
+    """The columns to use, and why the others are not used, by name."""
     used, unused = [], {}
     with_commas = frame.attrs.get("with_commas", ())
     for name in frame.columns:
@@ -98,13 +98,13 @@ def columns_of(frame: Any) -> tuple[tuple[Column, ...], dict[str, str]]:
 
 
 def not_understood(cells: Any, numbers: Any) -> tuple[int, str] | None:
-    """How many cells something stands in that became no number, and the first of them."""
+    """How many non-empty cells are not numbers, and the first of them."""
     odd = (cells.notna().to_numpy() & np.isnan(numbers)).nonzero()[0]
     return (len(odd), str(cells.iloc[odd[0]])[:40]) if len(odd) else None
 
 
 def as_text(cells: Any) -> list[str | None]:
-    """Each cell as text, None where nothing stands."""
+    """Each cell as text, None if empty."""
     return [
         None if missing else str(cell).strip()
         for cell, missing in zip(cells, cells.isna(), strict=True)
@@ -112,7 +112,7 @@ def as_text(cells: Any) -> list[str | None]:
 
 
 def names_rows(heading: str) -> bool:
-    """Whether a column of this heading numbers or names the rows.
+    """Whether a column with this heading numbers or names the rows.
 
     Example:
         >>> [names_rows(heading) for heading in ("id", "Unnamed: 0", "image_id", "paid")]
@@ -122,7 +122,7 @@ def names_rows(heading: str) -> bool:
 
 
 def _column(name: str, cells: Any) -> Column | str:
-    """What the column is, or why it is not used."""
+    """The kind of the column, or why it is not used."""
     import pandas as pd
 
     has_missing = bool(cells.isna().any())
@@ -161,22 +161,22 @@ def _text_column(name: str, texts: Any, has_missing: bool) -> Column | str:
     if len(words) > 20 and len(words) > len(texts) / 2:
         others = texts.map(looks_like_a_number)
         if (are_numbers | others).mean() >= _MOSTLY:
-            return "looks like numbers written in a way that is not read"
+            return "looks like numbers in an unknown format"
         return "almost every value is different, like an identifier"
     return Column(name, "category", tuple(words), has_missing=has_missing)
 
 
 def _counts_rows(numbers: Any) -> bool:
-    """1, 2, 3, ...: the number of the row, which in a sorted file gives the answer away.
+    """1, 2, 3, ...: the number of the row, which gives the class away in a sorted file.
 
-    A few rows may lack, because they have no class.
+    A few rows may be missing, because they have no class.
     """
     values = numbers.to_numpy(np.float64)
     return len(values) > 20 and bool((np.diff(values) == 1).mean() > 0.95)
 
 
 def _numbers_rows(numbers: Any) -> bool:
-    """The same in any order, and of rows of which up to half are elsewhere: a shuffled part."""
+    """The same in any order, even if up to half of the rows are missing: a shuffled part."""
     values = np.sort(numbers.to_numpy(np.float64))
     steps = np.diff(values)
     is_whole = bool((values == np.floor(values)).all())

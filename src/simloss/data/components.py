@@ -1,4 +1,4 @@
-"""Principal components, by the training part alone."""
+"""Principal components, fitted on the training part only."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ from torch.nn import functional as F
 from .. import _checks
 from .errors import DataError
 
-# Examples that are taken into double precision together.
+# The number of examples to convert to double precision at once.
 _AT_ONCE = 4096
 
 
@@ -19,8 +19,8 @@ class Components:
 
     .. math:: (x_n - \mu)^\top V
 
-    V holds the eigenvectors of the covariance with the largest eigenvalues, the largest first; the
-    sign of each makes its largest entry positive, so that equal data has equal components.
+    V holds the eigenvectors of the covariance with the largest eigenvalues, largest first; the
+    sign of each makes its largest entry positive, so that equal data gives equal components.
 
     Attributes:
         mean: :math:`\mu`, (D).
@@ -40,7 +40,7 @@ class Components:
 
     @classmethod
     def fit(cls, inputs: Tensor, indices: Tensor, count: int) -> "Components":
-        """By `inputs[indices]` of (N, D); `count` is K."""
+        """Fit on `inputs[indices]` of (N, D); `count` is K."""
         count = _checks.class_count("count", count)
         if inputs.ndim != 2 or count > min(inputs.shape[1], len(indices) - 1):
             raise DataError(
@@ -64,7 +64,7 @@ class Components:
 
 
 def averaged(images: Tensor, size: int) -> Tensor:
-    """Images (N, 3, H, H) as rows of `size` x `size` x 3 numbers, each the mean of some pixels."""
+    """Images (N, 3, H, H) as rows of `size` x `size` x 3 numbers, each a mean of pixels."""
     full = images.shape[-1]
     if _checks.class_count("size", size) > full or full % size:
         raise ValueError(f"`size` must divide {full}, but got {size}.")

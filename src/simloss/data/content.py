@@ -9,7 +9,7 @@ from .source import Folder
 
 
 def content_of(path: Path, depth: int = 12) -> str:
-    """A digest: of a file's bytes, of the names and sizes of a folder's files."""
+    """A digest of a file's bytes, or of the names and sizes of a folder's files."""
     if path.is_dir():
         return hashlib.sha256(Folder(path, depth).listing()).hexdigest()[:16]
     with regular_file(path, follow_links=True) as file:
@@ -17,9 +17,9 @@ def content_of(path: Path, depth: int = 12) -> str:
 
 
 def check_content(path: Path, content: str | None) -> None:
-    """Refuse a file or folder that is not the one a configuration was made for."""
+    """Refuse a file or folder that differs from the one a configuration was made for."""
     if content is not None and content_of(path) != content:
         raise DataError(
-            f"'{path}' must be what the run was started with, but its content has changed; "
-            f"start a new run with --out."
+            f"'{path}' must be the data that the run was started with, but its content has "
+            f"changed; start a new run with --out."
         )

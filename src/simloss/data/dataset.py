@@ -1,4 +1,4 @@
-"""What every source is read into."""
+"""The data set that every source is read into."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ from .columns import Column
 
 
 def tree_of_superclasses(names: Sequence[str], superclasses: Sequence[str]) -> Tree:
-    """The tree of classes by their superclasses, each a name or the path of one."""
+    """The tree of classes by their superclasses, each a name or a path."""
     paths = zip(superclasses, names, strict=True)
     return Tree.from_paths([(*superclass.split("/"), name) for superclass, name in paths])
 
@@ -22,19 +22,19 @@ class Dataset:
     """Examples, their classes, and what is known about the classes.
 
     Attributes:
-        name: what a report calls it.
+        name: its name in reports.
         inputs: float32 features (N, D), or uint8 images (N, 3, H, W); with `columns`, the cells of
-            a table as float64 numbers (N, K), NaN where nothing stands.
-        labels: class indices (N), in the order of `class_names`; of a table that was asked for
-            them, also nodes of `tree`, C or more.
+            a table as float64 numbers (N, K), NaN if empty.
+        labels: class indices (N), in the order of `class_names`; if a table was read with `nodes`,
+            also nodes of `tree`, C or more.
         class_names: one name per class, **in class order**.
-        superclasses: the superclass of each class, by name, where there are any.
-        groups: examples with equal numbers belong on one side of a split, (N).
-        parts: the indices of "train", "validation" and "test" where the source fixes them.
+        superclasses: the superclass of each class, by name, if there are any.
+        groups: examples with equal numbers belong on the same side of a split, (N).
+        parts: the indices of "train", "validation" and "test" if the source fixes them.
         notes: what a reader should know: what was dropped, what was found.
-        columns: what the cells of a table mean, where an :class:`Encoder` has to be fitted first.
-        components: into how many principal components :class:`Components` is to turn the inputs,
-            where it has to be fitted first.
+        columns: the meaning of a table's cells, if an :class:`Encoder` must be fitted first.
+        components: the number of principal components, if :class:`Components` must be fitted
+            first.
     """
 
     name: str

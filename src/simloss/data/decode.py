@@ -1,8 +1,8 @@
-"""Bytes of image files -> pixels, on every core.
+"""Decodes image files into pixels, on every core.
 
-Threads, not processes: Pillow lets go of the interpreter while it decodes and resizes. Measured
-on two cores: at the 200 pixels of the official UTKFace, 1.8 times one thread's speed with either;
-at 64 pixels 1.1 against 1.9 times, which the start of the processes eats up.
+Threads, not processes: Pillow releases the interpreter lock while it decodes and resizes.
+Measured on two cores: at the 200 pixels of the official UTKFace, 1.8 times the speed of one thread
+with either; at 64 pixels 1.1 against 1.9 times, which starting the processes uses up.
 """
 
 import io
@@ -17,26 +17,26 @@ import numpy as np
 
 from .errors import DataError
 
-# Of untrusted files, only the formats that photographs come in are tried.
+# For untrusted files, only the formats of photographs are tried.
 _FORMATS = ("JPEG", "PNG", "WEBP", "BMP", "TIFF")
 _SIXTEEN_BITS = 257  # 65535 / 255
 _MAX_PIXELS = 64 * 10**6
-_MOST_WORKERS = 8  # beyond, they wait for the interpreter
+_MOST_WORKERS = 8  # more would wait for the interpreter
 _CHUNK_FILES = 128
 _CHUNK_BYTES = 8 * 2**20
 
 Pixels = bytes
-"""RGB, row by row, three bytes a pixel."""
+"""RGB, row by row, three bytes per pixel."""
 
 
 class Unreadable(Exception):
-    """One file that is no image; the others may be."""
+    """A file that is not an image; the others may be."""
 
 
 def decoded(
     files: Iterable[tuple[str, bytes]], size: int, *, workers: int | None = None
 ) -> Iterator[tuple[str, Pixels | Unreadable]]:
-    """The pixels of each file, in order, scaled to `size` x `size`; a few files are held at once.
+    """The pixels of each file, in order, scaled to `size` x `size`; holds a few files at a time.
 
     Example:
         >>> [(name, problem)] = decoded([("note.jpg", b"no picture")], 60)
@@ -48,7 +48,7 @@ def decoded(
     workers = workers or min(_MOST_WORKERS, os.cpu_count() or 1)
     with (
         ThreadPoolExecutor(workers) as pool,
-        warnings.catch_warnings(),  # not safe in threads, so once, around all of them
+        warnings.catch_warnings(),  # not thread-safe, so once, around all of them
     ):
         warnings.simplefilter("error", image_module.DecompressionBombWarning)
         try:
@@ -63,7 +63,7 @@ def decoded(
 
 
 def pillow() -> Any:
-    """Pillow's `Image` module, or one sentence that says how to get it."""
+    """Pillow's `Image` module, or an error that says how to install it."""
     try:
         from PIL import Image
     except ImportError:
@@ -93,14 +93,14 @@ def _decode_chunk(
 
 
 def _upright(image: Any) -> Any:
-    """Turned as its camera says it was held: what every viewer shows."""
+    """Rotated as its camera was held, as every viewer shows it."""
     from PIL import ImageOps
 
     return ImageOps.exif_transpose(image) if "exif" in image.info else image
 
 
 def _on_white(image: Any) -> Any:
-    """Without transparency: what lies under it is a colour that no viewer shows."""
+    """Without transparency: the colour below it is one that no viewer shows."""
     from PIL import Image
 
     seen = image.convert("RGBA")
@@ -108,11 +108,11 @@ def _on_white(image: Any) -> Any:
 
 
 def _rgb(image: Any) -> Any:
-    """Three channels of eight bits; Pillow itself would cut sixteen bits off at white."""
+    """Three channels of eight bits; Pillow itself would clip sixteen bits at white."""
     from PIL import Image
 
     if image.mode == "F":
-        raise Unreadable("its pixels are fractions, whose white is not known; save it as 8-bit")
+        raise Unreadable("its pixels are fractions without a known white; save it as 8-bit")
     if image.mode.startswith("I"):
         numbers = np.asarray(image).clip(0, _SIXTEEN_BITS * 255)
         image = Image.fromarray((numbers // _SIXTEEN_BITS).astype(np.uint8))
@@ -130,13 +130,13 @@ def _decode(name: str, data: bytes, size: int) -> Pixels | Unreadable:
                 raise Image.DecompressionBombError
             picture = _rgb(_upright(image))
             if picture.size != (size, size):
-                # Pillow's bilinear filter widens with the reduction: it does not alias.
+                # Pillow's bilinear filter widens with the reduction, so it does not alias.
                 picture = picture.resize((size, size), Image.Resampling.BILINEAR)
             return picture.tobytes()
     except (Image.DecompressionBombError, Image.DecompressionBombWarning):
         raise DataError(
-            f"{name!r} claims to have more than {_MAX_PIXELS:,} pixels, as files do that are made "
-            f"to fill the memory; take it out."
+            f"{name!r} claims to have more than {_MAX_PIXELS:,} pixels, like files made "
+            f"to fill the memory; remove it."
         ) from None
     except Unreadable as reason:
         return reason

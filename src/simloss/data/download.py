@@ -1,4 +1,4 @@
-"""Fetching a file: resumed where it broke off, checked, and there only when it is whole."""
+"""Downloads a file: resumed if interrupted, checked, and visible only when complete."""
 
 import hashlib
 import io
@@ -31,18 +31,18 @@ def download(
     pause: float = 1.0,
     timeout: float = 30.0,
 ) -> Path:
-    """Fetch `url` to `path`, unless a file with the right checksum is there already.
+    """Download `url` to `path`, unless a file with the right checksum already exists.
 
-    What has been fetched waits in `path` + ".part": a download that broke off goes on from there,
-    in the same call or in the next. It is moved to `path` when its checksum is right.
+    The bytes so far are kept in `path` + ".part": an interrupted download continues from there,
+    in the same call or the next. The file moves to `path` once its checksum is right.
 
     Args:
         url: an http or https address.
-        path: the file to write; its folder is made.
+        path: the file to write; its folder is created.
         sha256: the checksum the file must have, in hexadecimal digits.
-        md5: the same of another kind; at least one of the two must be given.
-        progress: called with the bytes fetched so far and the bytes there are (0 if unknown).
-        attempts: how many connections are made before giving up.
+        md5: the same as MD5; at least one of the two must be given.
+        progress: called with the bytes downloaded so far and the total (0 if unknown).
+        attempts: the number of connections to try.
         pause: seconds between them.
         timeout: seconds of silence after which a connection counts as broken.
 
@@ -54,7 +54,7 @@ def download(
     if not url.startswith(("http://", "https://")):
         raise ValueError(f"`url` must begin with http:// or https://, but got {url!r}.")
     if not checksums:
-        raise ValueError("`sha256` or `md5` must be given, so that a wrong file is noticed.")
+        raise ValueError("`sha256` or `md5` must be given, so that a wrong file is detected.")
     attempts = _checks.class_count("attempts", attempts)
     path = Path(path)
     if path.is_file() and _mismatch(path, checksums) is None:
@@ -65,19 +65,19 @@ def download(
         is_resumed = part.exists()
     fetch = _Fetch(url, part, progress, attempts, pause, timeout)
     fetch.all_of_it()
-    if is_resumed and _mismatch(part, checksums):  # what was resumed may be of an older file
+    if is_resumed and _mismatch(part, checksums):  # the first part may be of an older file
         part.unlink()
         fetch.all_of_it()
     mismatch = _mismatch(part, checksums)
     if mismatch:
         part.unlink()
-        raise DataError(f"{url} was fetched, but {mismatch}; it was thrown away.")
+        raise DataError(f"{url} was downloaded, but {mismatch}; it was deleted.")
     os.replace(part, path)
     return path
 
 
 class _Fetch:
-    """One file on its way."""
+    """A download in progress."""
 
     def __init__(
         self,
@@ -92,7 +92,7 @@ class _Fetch:
         self.attempts, self.pause, self.timeout = attempts, pause, timeout
 
     def all_of_it(self) -> None:
-        """Connect until `part` is whole."""
+        """Connect until `part` is complete."""
         for attempt in range(1, self.attempts + 1):
             try:
                 return self._rest()
@@ -101,14 +101,14 @@ class _Fetch:
                     error.close()
                     if error.code not in _WORTH_ANOTHER_TRY:
                         raise DataError(
-                            f"{self.url} cannot be fetched: the server answers {error.code} "
+                            f"{self.url} cannot be downloaded: the server answers {error.code} "
                             f"{error.reason}."
                         ) from None
                 if attempt == self.attempts:
                     raise DataError(
-                        f"{self.url} could not be fetched in {attempt} attempts "
-                        f"({_cause(error)}); the {self._have():,} bytes that came are kept: "
-                        f"run it again to go on."
+                        f"{self.url} could not be downloaded in {attempt} attempts "
+                        f"({_cause(error)}); the first {self._have():,} bytes are kept: "
+                        f"run it again to continue."
                     ) from None
                 time.sleep(self.pause)
 
@@ -123,7 +123,7 @@ class _Fetch:
         except HTTPError as error:
             if error.code != 416:
                 raise
-            # Nothing follows what we have: it is whole, or it is of another file.
+            # There is nothing after what we have: it is complete, or of another file.
             error.close()
             if error.headers.get("Content-Range") == f"bytes */{have}":
                 return
@@ -136,7 +136,7 @@ class _Fetch:
         if response.status == 206:
             if not response.headers.get("Content-Range", "").startswith(f"bytes {have}-"):
                 self.part.unlink(missing_ok=True)
-                raise ConnectionError("the server sent another part than was asked for")
+                raise ConnectionError("the server sent another part than requested")
         else:
             have = 0
         length = response.headers.get("Content-Length")
@@ -155,16 +155,16 @@ class _Fetch:
                 file.flush()
                 os.fsync(file.fileno())
         if have < total:
-            raise ConnectionError(f"it broke off after {have:,} of {total:,} bytes")
+            raise ConnectionError(f"it was interrupted after {have:,} of {total:,} bytes")
 
 
 def _mismatch(path: Path, checksums: dict[str, str]) -> str | None:
-    """What is wrong with the checksum of a file, if anything."""
+    """What is wrong with the checksum of a file; None if it is right."""
     for kind, expected in checksums.items():
         with regular_file(path, follow_links=True) as file:
             found = hashlib.file_digest(file, kind).hexdigest()
         if found != expected.lower():
-            return f"its {kind} is {found} where {expected} was expected"
+            return f"its {kind} is {found} instead of {expected}"
     return None
 
 
@@ -174,7 +174,7 @@ def _cause(error: Exception) -> str:
 
 @contextmanager
 def _local_trouble_named(path: Path) -> Iterator[None]:
-    """Tell a full or locked disk from a broken connection."""
+    """Tell a full or read-only disk from a broken connection."""
     try:
         yield
     except OSError as error:

@@ -8,7 +8,7 @@ from torch import Tensor
 
 
 def first_equal(images: Any) -> dict[int, int]:
-    """Row -> the first row with the same bytes, for rows that are not the first of their kind.
+    """Row -> the first row with the same bytes, for rows that repeat an earlier one.
 
     Example:
         >>> import numpy as np

@@ -1,4 +1,4 @@
-"""The columns of a table made into the inputs of a net, by the training part alone."""
+"""Turns the columns of a table into inputs of a net, fitted on the training part only."""
 
 from dataclasses import asdict, dataclass
 from typing import Annotated, Any, Literal, NotRequired, TypedDict
@@ -9,12 +9,12 @@ from torch import Tensor
 from .._schema import Finite, misfit
 from .columns import MOST_CATEGORIES, Column
 
-# A number no float32 holds would make the whole table infinite.
+# A number outside float32 would become infinite.
 _LARGEST = 1e30
 
 
 class _PlainColumn(TypedDict):
-    """A column, as JSON holds it."""
+    """A column, as JSON."""
 
     name: str
     kind: Literal["number", "date", "rank", "category"]
@@ -24,7 +24,7 @@ class _PlainColumn(TypedDict):
 
 
 class _Plain(TypedDict):
-    """An encoder, as JSON holds it."""
+    """An encoder, as JSON."""
 
     columns: list[_PlainColumn]
     medians: list[Finite]
@@ -34,18 +34,18 @@ class _Plain(TypedDict):
 
 @dataclass(frozen=True)
 class Encoder:
-    """Fills what is missing, and spreads categories over columns of 0 and 1.
+    """Fills gaps, and spreads categories over columns of 0 and 1.
 
-    A number is taken relative to the training part's median, which also stands in for a missing
-    one. Of a category's values the 30 most frequent in the training part have a column each; the
-    others share one, or, where there are no more than 30 in the file, are 0 in all columns, like
-    one that no training example has. A column with gaps gets a second one that marks them. So the
-    number of inputs depends on the file, and every value in them on the training part.
+    A number is taken relative to the median of the training part, which also replaces a missing
+    one. The 30 most frequent categories in the training part get a column each. The others share
+    one; if the file has at most 30, a category that no training example has is 0 in all columns.
+    A column with gaps gets a second one that marks them. So the number of inputs depends on the
+    file, and every value in them on the training part.
 
     Attributes:
-        columns: of the table.
+        columns: those of the table.
         medians: one per column; 0 for a category.
-        kept: for each column, the categories that have one of their own.
+        kept: for each column, the categories with a column of their own.
         ranges: for each column, the lowest and the highest number of the training part; empty for
             a category.
 
@@ -66,7 +66,7 @@ class Encoder:
 
     @classmethod
     def fit(cls, columns: tuple[Column, ...], table: Tensor, indices: Tensor) -> "Encoder":
-        """By the rows `indices` of the table's numbers (N, K), NaN where nothing stands."""
+        """Fit on the rows `indices` of the table's numbers (N, K), NaN if empty."""
         some = table[indices]
         medians, kept, ranges = [], [], []
         for at, column in enumerate(columns):
@@ -104,7 +104,7 @@ class Encoder:
         return [*own, ~is_kept & ~cells.isnan()]
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values, as JSON holds them."""
+        """Plain values, for JSON."""
         plain = asdict(self)
         return plain if self.ranges else {k: v for k, v in plain.items() if k != "ranges"}
 
@@ -114,7 +114,7 @@ class Encoder:
         wrong = misfit(plain, _Plain)
         if wrong is not None or len({len(each) for each in plain.values()}) != 1:
             off = wrong or "length"
-            raise ValueError(f"`encoder` must describe columns, but its {off!r} is off.")
+            raise ValueError(f"`encoder` must describe columns, but its {off!r} does not fit.")
         known = _PlainColumn.__annotations__
         listed = [{key: each[key] for key in known} for each in plain["columns"]]
         columns = [Column(**{**each, "words": tuple(each["words"])}) for each in listed]

@@ -1,4 +1,4 @@
-"""What goes wrong with files: one sentence each, fit to be printed without a traceback."""
+"""Errors of files: one sentence each, to be printed without a traceback."""
 
 
 class DataError(ValueError):
@@ -13,4 +13,4 @@ class DataError(ValueError):
 
 
 class MissingDataError(DataError, FileNotFoundError):
-    """Nothing stands at the given path; the sentence says where the data is to be had."""
+    """The given path does not exist; the message says where to get the data."""

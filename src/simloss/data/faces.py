@@ -1,4 +1,4 @@
-"""Faces whose class is an age: what UTKFace and AFAD have in common."""
+"""Faces whose class is an age: shared by UTKFace and AFAD."""
 
 import os
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from .images import Images
 
 
 def existing_path(path: str | os.PathLike[str] | None, remedy: str) -> Path:
-    """`path`, if something stands there; otherwise one sentence that ends with `remedy`."""
+    """`path`, if it exists; otherwise an error that ends with `remedy`."""
     if path is None:
         raise MissingDataError(f"`path` must be given: {remedy}.")
     found = expanded(path)
@@ -27,7 +27,7 @@ def existing_path(path: str | os.PathLike[str] | None, remedy: str) -> Path:
 def face_dataset(
     name: str, images: Images, ages: Sequence[int], classes: Sequence[int], notes: dict[str, Any]
 ) -> Dataset:
-    """A data set of one age per image; `classes` are the ages there are, in order."""
+    """A data set with one age per image; `classes` are the ages that occur, in order."""
     class_of = {age: at for at, age in enumerate(classes)}
     other_age = sum(ages[row] != ages[first] for row, first in images.first_equal.items())
     return Dataset(

@@ -1,8 +1,8 @@
-"""Decoded images on disk: two files that are either whole or not taken for an image cache.
+"""Decoded images on disk: two files that are either complete or ignored.
 
-`NAME.npy` holds the pixels (N, H, W, 3), `NAME.json` their names and a checksum of either file.
-Both are made in a folder of their own, forced to the disk and moved to their place, the index
-last; what a crash leaves behind is never looked at, and swept away a day later.
+`NAME.npy` holds the pixels (N, H, W, 3), `NAME.json` their names and a checksum of each file.
+Both are built in a temporary folder, flushed to disk and moved into place, the index
+last; what a crash leaves behind is never read, and is deleted a day later.
 """
 
 import contextlib
@@ -40,8 +40,8 @@ class Index:
 
     Attributes:
         names: one per row, sorted.
-        first_equal: row -> the first row with the same pixels, for rows that are not the first.
-        left_out: reason -> how many files, and the names of the first few.
+        first_equal: row -> the first row with the same pixels, for rows that repeat an earlier one.
+        left_out: reason -> the number of files, and the names of the first few.
         checksum: of the pixels.
     """
 
@@ -51,11 +51,11 @@ class Index:
     checksum: int = 0
 
     def leave_out(self, name: str, reason: str) -> None:
-        """Count a file that does not become a row, and keep the first few names."""
+        """Count a file that is left out, and keep the first few names."""
         entry = self.left_out.setdefault(reason, {"count": 0, "names": []})
         entry["count"] += 1
         if len(entry["names"]) < 10:
-            # Names in an archive may be no text at all; these are to be printed.
+            # Names in an archive may not be valid text; these will be printed.
             entry["names"].append(name.encode("utf-8", "backslashreplace").decode())
 
 
@@ -71,7 +71,7 @@ def cache_folder(cache: str | os.PathLike[str] | None = None) -> Path:
 
 
 def load(folder: Path, name: str, size: int) -> tuple[PixelArray, Index] | None:
-    """The pixels, mapped into memory, and their index; None if they are not there or not whole."""
+    """The pixels, mapped into memory, and their index; None if missing or incomplete."""
     try:
         stored = json.loads(bytes_of(folder / f"{name}.json", _MOST_BYTES))
         body = stored["index"]
@@ -92,7 +92,7 @@ def write(
 ) -> None:
     """Write the pixels of `rows` sorted by name, then `index`, which grows while `rows` is read.
 
-    Nothing is written if there are no rows. However many there are, few are held in memory.
+    Writes nothing if there are no rows. Holds only a few in memory, however many there are.
     """
     arrival = folder / "arrival"
     names: list[str] = []
@@ -113,10 +113,10 @@ def write(
 
 
 def publish(workshop: Path, folder: Path, name: str) -> None:
-    """Move a finished cache to its place, the index last."""
+    """Move a finished cache into place, the index last."""
     for suffix in (".npy", ".json"):
         os.replace(workshop / f"{name}{suffix}", folder / f"{name}{suffix}")
-    with contextlib.suppress(OSError):  # not every system can force a folder to the disk
+    with contextlib.suppress(OSError):  # not every system can flush a folder to disk
         descriptor = os.open(folder, os.O_RDONLY)
         try:
             os.fsync(descriptor)
@@ -125,7 +125,7 @@ def publish(workshop: Path, folder: Path, name: str) -> None:
 
 
 def workshop(folder: Path, name: str) -> tempfile.TemporaryDirectory[str]:
-    """A new folder inside `folder` to build a cache in, gone after its `with` block.
+    """A new folder inside `folder` to build a cache in, deleted after its `with` block.
 
     Raises OSError if `folder` cannot be written to.
     """
@@ -139,7 +139,7 @@ def workshop(folder: Path, name: str) -> tempfile.TemporaryDirectory[str]:
 
 @contextlib.contextmanager
 def full_disk_named(folder: Path) -> Iterator[None]:
-    """Say in one sentence that the cache could not be written to its end."""
+    """Raise an error that the cache could not be completed."""
     try:
         yield
     except DataError:
@@ -147,14 +147,14 @@ def full_disk_named(folder: Path) -> Iterator[None]:
     except OSError as error:
         raise DataError(
             f"The image cache in '{folder}' could not be written: {error.strerror or error}; "
-            f"name another folder with `cache` or $SIMLOSS_CACHE."
+            f"choose another folder with `cache` or $SIMLOSS_CACHE."
         ) from None
 
 
 def _mapped(path: Path, shape: tuple[int, ...]) -> PixelArray | None:
-    """The array in a file, if its header and length are those of an array of this shape.
+    """The array in a file, if its header and length match an array of this shape.
 
-    Compared, not parsed: numpy's own reader fails in many ways on a damaged header.
+    The header is compared, not parsed: numpy's reader fails in many ways on a damaged one.
     """
     header = _header(shape)
     with regular_file(path) as file:
@@ -162,7 +162,7 @@ def _mapped(path: Path, shape: tuple[int, ...]) -> PixelArray | None:
             return None
         if file.seek(0, os.SEEK_END) != len(header) + math.prod(shape):
             return None
-        # "c": the tensor made of it is writable, as torch wants it, and the file stays as it is.
+        # "c": the tensor is writable, as torch requires, and the file does not change.
         return np.memmap(file, np.uint8, mode="c", offset=len(header), shape=shape)
 
 
@@ -175,7 +175,7 @@ def _header(shape: tuple[int, ...]) -> bytes:
 
 def _write_sorted(path: Path, unsorted: PixelArray, order: npt.NDArray[np.int64]) -> int:
     checksum = 0
-    # Written, not mapped: a full disk is then an error that can be caught.
+    # Written, not mapped, so that a full disk is an error that can be caught.
     with path.open("wb") as file:
         file.write(_header(unsorted.shape))
         for rows in _chunks(unsorted):
@@ -187,7 +187,7 @@ def _write_sorted(path: Path, unsorted: PixelArray, order: npt.NDArray[np.int64]
 
 
 def _write_index(path: Path, index: Index) -> None:
-    # Through JSON and back, so that what is summed is what will be read.
+    # Through JSON and back, so that the checksum is of what will be read.
     body = json.loads(json.dumps(asdict(index)))
     with path.open("w", encoding="utf-8") as file:
         json.dump({"checksum": _text_checksum(body), "index": body}, file)

@@ -1,4 +1,4 @@
-"""Any folder of images whose classes are its folders, and any table that names images."""
+"""Any folder of images with one folder per class, and any table that names images."""
 
 import os
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ from .target import class_notes, refuse_two_spellings
 from .target import target as classes_of
 
 IMAGE_ENDINGS = (".jpg", ".jpeg", ".png", ".webp", ".bmp", ".tif", ".tiff", ".jfif")
-# Named where they are left out: somebody counts on them.
+# Reported if they are left out, because users count on them.
 _OTHER_IMAGES = (".gif", ".heic", ".heif", ".avif", ".jp2", ".jxl", ".svg", ".dng", ".raw")
 
 _PART_NAMES = {
@@ -39,7 +39,7 @@ _PART_NAMES = {
     "test": "test",
     "testing": "test",
 }
-# What is said where these parts are missing.
+# The message if these parts are missing.
 _STAND_INS = {
     ("validation",): "a fifth of train is used as validation",
     ("test",): "val is used as test, and a fifth of train as validation",
@@ -63,20 +63,20 @@ def image_folder(
 ) -> Dataset:
     """A folder, or an archive of one, in which each class has a folder with its images.
 
-    `train`, `val` and `test` at the top fix the parts; if one of them is missing, a fifth of the
-    training images stands in for validation, and `val` for test. Folders in folders,
-    `animal/bird/robin`, make a tree of the classes; one beside them hangs on its root.
+    `train`, `val` and `test` at the top fix the parts. If `val` is missing, a fifth of the
+    training images replaces it; if `test` is missing, `val` replaces it. Nested folders,
+    `animal/bird/robin`, make a tree of the classes; a class beside them is a child of the root.
 
     Args:
         path: the folder or archive.
         size: height and width in pixels to which the images are scaled.
-        class_order: all classes in order, where their names do not tell it.
-        skip_unreadable: leave out files that are named like images and are none, instead of
+        class_order: all classes in order, if their names do not show it.
+        skip_unreadable: leave out files that are named like images but are not, instead of
             refusing the folder; `notes["left_out"]` counts them.
-        content: the digest the folder must have, to go on with a run on the same data only.
-        cache: the folder in which decoded images are kept; None for `$SIMLOSS_CACHE` or
+        content: the digest the folder must have, so that a run resumes only on the same data.
+        cache: the folder for decoded images; None for `$SIMLOSS_CACHE` or
             `~/.cache/simloss`, False to keep nothing.
-        progress: called with the bytes read so far and the bytes there are.
+        progress: called with the bytes read so far and the total number of bytes.
 
     Example:
         >>> image_folder("flowers").class_names  # doctest: +SKIP
@@ -103,7 +103,7 @@ def image_folder(
     if len(order.names) < 2:
         raise DataError(
             f"'{found}' must hold a folder of images for each of at least two classes, "
-            f"but holds only {order.names[0]!r}."
+            f"but it holds only {order.names[0]!r}."
         )
     place = {name: i for i, name in enumerate(order.names)}
     labels = torch.tensor([place[names_of[each]] for each in classes])
@@ -175,7 +175,7 @@ def listed_images(
     cache: Cache = None,
     progress: Progress | None = None,
 ) -> Images:
-    """The images a table names, by paths relative to it."""
+    """The images that a table names, by paths relative to it."""
     return images(
         Listed(path, path.parent, names),
         name="listed",
@@ -188,7 +188,7 @@ def listed_images(
 
 
 def loose_images(path: Path, size: int) -> Images:
-    """Every image in a folder or archive, whatever the folders mean; nothing is kept."""
+    """Every image in a folder or archive, whatever the folders mean; nothing is cached."""
     return images(
         _source(path),
         name="loose",
@@ -210,7 +210,7 @@ def _is_image(name: str) -> bool:
 def _other_format(name: str) -> LeftOut | None:
     if not name.lower().endswith(_OTHER_IMAGES) or PurePosixPath(name).name.startswith("."):
         return None
-    return LeftOut("a format that is not read; save them as .png or .jpg")
+    return LeftOut("an unknown format; save them as .png or .jpg")
 
 
 def _row_name(name: str) -> str | LeftOut | None:
@@ -239,7 +239,7 @@ def _without_image(count: int) -> dict[str, object]:
 
 
 def _without_common_folder(names: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
-    """Without the folders that all have in common and that are not a class: those of an archive."""
+    """The names without common folders that are not a class, such as those of an archive."""
     while len(first := {name[0] for name in names}) == 1 and min(map(len, names)) > 1:
         if next(iter(first)).lower() in _PART_NAMES:
             break
@@ -251,7 +251,7 @@ Folders = list[tuple[str, ...]]
 
 
 def _parts_and_classes(path: Path, names: Folders) -> tuple[list[str] | None, Folders]:
-    """The part of each image where the folders at the top are parts, and the folders below."""
+    """The part of each image if the folders at the top are parts, and the folders below."""
     top = [_PART_NAMES.get(name[0].lower()) for name in names]
     if len(set(top) - {None}) > 1:
         _check_parts(path, top, names)
@@ -266,23 +266,23 @@ def _parts_and_classes(path: Path, names: Folders) -> tuple[list[str] | None, Fo
 
 
 def _check_parts(path: Path, top: list[str | None], names: Folders) -> None:
-    """Two parts or more are no classes: there has to be train, and nothing else."""
+    """Two or more parts are not classes: train must exist, and nothing else beside them."""
     odd = next((name[0] for name, part in zip(names, top, strict=True) if part is None), None)
     if odd is not None:
         raise DataError(
-            f"'{path}' must hold nothing but train, val and test where these are its folders, "
-            f"but {odd!r} lies beside them; move it elsewhere."
+            f"'{path}' must hold only train, val and test if these are its folders, "
+            f"but it also holds {odd!r}; move it elsewhere."
         )
     if "train" not in top:
         both = " and ".join(dict.fromkeys(name[0] for name in names))
         raise DataError(
-            f"'{path}' must hold train where {both} are its folders, but there is none; "
-            f"add it, or give the path of one of them."
+            f"'{path}' must hold train if {both} are its folders, but it does not; "
+            f"add it, or pass the path of one of them."
         )
 
 
 def _short(classes: Folders) -> dict[tuple[str, ...], str]:
-    """The name of each class: its own folder's, or the whole path where that is not unique."""
+    """The name of each class: its own folder, or the whole path if that is not unique."""
     distinct = list(dict.fromkeys(classes))
     last = [each[-1] for each in distinct]
     is_unique = len(set(last)) == len(last)
@@ -292,16 +292,16 @@ def _short(classes: Folders) -> dict[tuple[str, ...], str]:
 def _superclasses(
     names_of: dict[tuple[str, ...], str], order: tuple[str, ...]
 ) -> tuple[str, ...] | None:
-    """The folders above each class; one at the top is its own superclass beside the others."""
+    """The folders above each class; a class at the top is its own superclass."""
     above = {name: "/".join(path[:-1]) for path, name in names_of.items()}
     found = tuple(above[name] or name for name in order)
-    # With classes at the top, folders that hold one class each are no tree, but just deep.
+    # With classes at the top, folders that hold one class each are not a tree, only deep.
     is_tree = all(above.values()) or len(set(found)) < len(found)
     return found if is_tree and len(set(found)) > 1 else None
 
 
 def _with_parts(dataset: Dataset, part_of: list[str]) -> Dataset:
-    """With the parts that the folders say, and those that are missing made of the others."""
+    """The data set with the parts its folders name, and missing parts made from the others."""
     indices = {
         name: torch.tensor([i for i, part in enumerate(part_of) if part == name]) for name in PARTS
     }
@@ -316,7 +316,7 @@ def _with_parts(dataset: Dataset, part_of: list[str]) -> Dataset:
 
 
 def _fifth(dataset: Dataset, indices: Tensor) -> tuple[Tensor, Tensor]:
-    """Four fifths and one fifth of some examples, of each class alike, equal ones together."""
+    """Four fifths and one fifth of some examples, stratified by class, duplicates together."""
     assert dataset.groups is not None
     some = replace(
         dataset,

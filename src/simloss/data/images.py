@@ -1,4 +1,4 @@
-"""A folder or an archive of image files -> one tensor, decoded once and kept."""
+"""Reads a folder or an archive of image files into one tensor, decoded once and cached."""
 
 import hashlib
 import os
@@ -19,25 +19,25 @@ from .errors import DataError
 from .image_cache import Index, PixelArray
 from .source import Progress, Source, check_size
 
-_FORMAT = 2  # of the cache; a new number when what is written under the same key changes
+_FORMAT = 2  # of the cache; increase it when what is written under the same key changes
 _MAX_SIZE = 1024
 _MAX_IMAGE_BYTES = 32 * 2**20  # several are held at once
 UNREADABLE = "unreadable"
-LINK = "a link, which is not followed; put the file itself there"
+LINK = "a link, which is not followed; replace it with the file itself"
 REPEATED = "same name as another"
 
 Cache = str | os.PathLike[str] | bool | None
-"""A folder for decoded images; None or True for the default one, False for none at all."""
+"""A folder for decoded images; None or True for the default one, False for none."""
 
 
 class LeftOut(str):
-    """Why a file is not used; said by a reader in place of a row's name."""
+    """Why a file is not used; a reader returns it instead of a row's name."""
 
     __slots__ = ()
 
 
 RowName = Callable[[str], str | LeftOut | None]
-"""From a file's name: what its row is called, why it is left out, or None if it is no image."""
+"""From a file's name: the name of its row, why it is left out, or None if it is not an image."""
 
 
 @dataclass(frozen=True)
@@ -48,8 +48,8 @@ class Images:
         pixels: uint8, (N, 3, H, W), in the channels_last memory format.
         names: one per row.
         first_equal: row -> the first row with the same pixels.
-        left_out: reason -> how many files, and the names of the first few.
-        cache: where the pixels are kept, or why they are not.
+        left_out: reason -> the number of files, and the names of the first few.
+        cache: where the pixels are cached, or why they are not.
     """
 
     pixels: Tensor
@@ -69,11 +69,11 @@ def images(
     cache: Cache = None,
     progress: Progress | None = None,
 ) -> Images:
-    """Every image that `row_name` has a row for, scaled to `size` x `size`.
+    """Every image that `row_name` gives a row, scaled to `size` x `size`.
 
-    Decoded at the first call and kept; read from there as long as neither the files, nor `size`,
-    nor `rules` (which says in words what `row_name` does) change. Without a folder that can be
-    written to, the images are held in memory and decoded again next time.
+    Decoded in the first call and cached; read from the cache as long as neither the files, nor
+    `size`, nor `rules` (which says in words what `row_name` does) change. Without a writable
+    folder, the images are held in memory and decoded again next time.
     """
     size = _checks.class_count("size", size)
     if size > _MAX_SIZE:
@@ -81,7 +81,7 @@ def images(
     key = hashlib.sha256(repr((_FORMAT, source.fingerprint(), rules, size)).encode()).hexdigest()
     build = _Build(source, f"{name}-{size}px-{key[:24]}", row_name, rules, size, progress)
     if cache is False:
-        return build.in_memory("not kept, as asked for")
+        return build.in_memory("not cached, as requested")
     folder = image_cache.cache_folder(None if cache is True else cache)
     return build.kept(folder) or build.in_folder(folder)
 
@@ -98,7 +98,7 @@ class _Build:
     progress: Progress | None
 
     def kept(self, folder: Path) -> Images | None:
-        """The images that were decoded before, if they are whole."""
+        """The cached images, if they are complete."""
         loaded = image_cache.load(folder, self.stem, self.size)
         return _images(*loaded, str(folder / f"{self.stem}.npy")) if loaded else None
 
@@ -108,22 +108,22 @@ class _Build:
             workshop = image_cache.workshop(folder, self.stem)
         except OSError as error:
             reason = error.strerror or error
-            return self.in_memory(f"not kept: '{folder}' cannot be written to ({reason})")
+            return self.in_memory(f"not cached: '{folder}' is not writable ({reason})")
         with workshop as made, image_cache.full_disk_named(folder):
             self._write(Path(made))
             image_cache.publish(Path(made), folder, self.stem)
         images = self.kept(folder)
         if images is None:
-            raise DataError(f"The image cache in '{folder}' does not read back as written.")
+            raise DataError(f"The image cache in '{folder}' differs from what was written.")
         return images
 
     def in_memory(self, reason: str) -> Images:
-        """Decode, and keep nothing."""
+        """Decode without a cache."""
         with tempfile.TemporaryDirectory() as made, image_cache.full_disk_named(Path(made)):
             self._write(Path(made))
             loaded = image_cache.load(Path(made), self.stem, self.size)
             if loaded is None:
-                raise DataError(f"The images in '{made}' do not read back as written.")
+                raise DataError(f"The images in '{made}' differ from what was written.")
             pixels, index = loaded
             return _images(np.array(pixels), index, reason)
 
@@ -134,7 +134,7 @@ class _Build:
             raise DataError(self._nothing_found(index))
 
     def _rows(self, index: Index) -> Iterator[tuple[str, bytes]]:
-        """Name and pixels of each row; `index` learns what is left out."""
+        """Name and pixels of each row; `index` records what is left out."""
         for name, pixels in decoded(self._files(index), self.size):
             if isinstance(pixels, Unreadable):
                 index.leave_out(f"{name} ({pixels})", UNREADABLE)
@@ -142,7 +142,7 @@ class _Build:
                 yield name, pixels
 
     def _files(self, index: Index) -> Iterator[tuple[str, bytes]]:
-        """Name of its row and content of each file that is wanted."""
+        """Row name and content of each file to read."""
         seen: set[str] = set()
         for name in self.source.links:
             if isinstance(self.row_name(name), str):
@@ -167,13 +167,13 @@ class _Build:
         if unreadable is not None:
             return (
                 f"'{self.source.path}' holds {unreadable['count']:,} files named like images, "
-                f"but none of them can be read; the first: {unreadable['names'][0]}."
+                f"but none can be read; the first: {unreadable['names'][0]}."
             )
         others = "".join(
             f"; {entry['count']:,} left out: {reason}, for example {entry['names'][0]!r}"
             for reason, entry in index.left_out.items()
         )
-        return f"'{self.source.path}' must hold {self.rules}, but no such file is there{others}."
+        return f"'{self.source.path}' must hold {self.rules}, but it holds no such file{others}."
 
 
 def _images(pixels: PixelArray, index: Index, cache: str) -> Images:

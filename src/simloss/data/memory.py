@@ -1,4 +1,4 @@
-"""How much memory is left, so that a file too large is refused before the machine gives up."""
+"""The free memory, so that a file that is too large is refused in time."""
 
 import gzip
 import os
@@ -9,7 +9,7 @@ from .. import _checks
 from .._disk import regular_file
 from .errors import DataError
 
-# What a table takes in memory, in bytes a byte of its file: text becomes objects, and encoding
+# The memory a table takes, in bytes per byte of its file: text becomes objects, and encoding
 # holds the numbers a second time.
 _GROWTH = {".csv": 3, ".tsv": 3, ".gz": 15, ".parquet": 8}
 
@@ -18,7 +18,7 @@ _CELL_BYTES = 8
 
 
 def available_memory() -> int | None:
-    """Bytes that can still be had; None where the system does not say."""
+    """The number of free bytes; None if the system does not say."""
     try:
         for line in Path("/proc/meminfo").read_text().splitlines():
             if line.startswith("MemAvailable:"):
@@ -32,18 +32,18 @@ def available_memory() -> int | None:
 
 
 def check_fits_memory(path: Path) -> None:
-    """One sentence if reading the table would need more memory than there is."""
+    """Refuse a table that would need more memory than there is."""
     available = available_memory()
     needed = _needed(path, available)
     if available is not None and needed > available:
         raise DataError(
-            f"'{path}' needs about {_readable(needed)} of memory, but {_readable(available)} are "
-            f"left; give a part of its rows, for example a random sample."
+            f"'{path}' needs about {_readable(needed)} of memory, but {_readable(available)} is "
+            f"free; use some of its rows, for example a random sample."
         )
 
 
 def _needed(path: Path, available: int | None) -> int:
-    """About how many bytes the table takes; of what is packed, its unpacked size counts, too."""
+    """About how many bytes the table takes; for a packed file, including its unpacked size."""
     ending = path.suffix.lower()
     at_least = path.stat().st_size * _GROWTH.get(ending, 3)
     if ending == ".gz":
@@ -54,7 +54,7 @@ def _needed(path: Path, available: int | None) -> int:
 
 
 def _unpacked(path: Path, available: int | None) -> int:
-    """The size of what a .gz file holds, counted only until it is certainly too large."""
+    """The unpacked size of a .gz file, counted only until it is certainly too large."""
     size = 0
     try:
         with regular_file(path, follow_links=True) as raw, gzip.open(raw) as file:
@@ -63,18 +63,18 @@ def _unpacked(path: Path, available: int | None) -> int:
                 if available is not None and size > available:
                     break
     except (EOFError, OSError, zlib.error):
-        pass  # whoever reads it says what is wrong
+        pass  # the reader reports what is wrong
     return size
 
 
 def _cells(path: Path) -> int:
-    """Rows times columns, as the end of a parquet file says."""
+    """Rows times columns, according to the end of a parquet file."""
     parquet = _checks.installed("pyarrow.parquet", "cli")
     try:
         with regular_file(path, follow_links=True) as file:
             about = parquet.read_metadata(file)
-    except Exception:  # what Arrow makes of damage is almost anything
-        return 0  # whoever reads it says what is wrong
+    except Exception:  # damage can make Arrow raise almost anything
+        return 0  # the reader reports what is wrong
     return int(about.num_rows * about.num_columns)
 
 

@@ -1,4 +1,4 @@
-"""Rows of a table that are known to their superclass only: the class is empty, that is not."""
+"""Rows of a table with a superclass but no class."""
 
 from typing import Any
 
@@ -17,10 +17,10 @@ def with_node_labels(
     """The labels and the numbers of the rows with a class or a superclass, in their order.
 
     Args:
-        classes: of the rows that have one.
+        classes: the classes of the rows that have one.
         cells: the column of superclasses, of all rows (pandas Series).
-        tree: of the classes.
-        superclasses: of each class; "plant/flower" names a node and the one above it.
+        tree: the tree of the classes.
+        superclasses: the superclass of each class; "plant/flower" names a node and its parent.
     """
     nodes = _nodes(tree, superclasses)
     found = dict(zip(classes.rows.tolist(), classes.labels.tolist(), strict=True))
@@ -32,7 +32,7 @@ def with_node_labels(
 
 
 def _nodes(tree: Tree, superclasses: tuple[str, ...]) -> dict[str, int]:
-    """Path -> node, for every node above a class but one that only joins them all."""
+    """Path -> node, for every node above a class, except a root that only joins them all."""
     found = {}
     for label, superclass in enumerate(superclasses):
         path = superclass.split("/")

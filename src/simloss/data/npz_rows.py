@@ -1,4 +1,4 @@
-"""Arrays in an npz file: their names and shapes, and rows of one without holding all of it."""
+"""Arrays in an npz file: their names and shapes, and rows of one without loading all of it."""
 
 import sys
 import zipfile
@@ -20,7 +20,7 @@ _HEADERS = {
 
 
 class Shape(NamedTuple):
-    """Of an array in a file; `by_column` where it is stored column after column."""
+    """The shape of an array in a file; `by_column` if it is stored column by column."""
 
     shape: tuple[int, ...]
     dtype: "np.dtype[Any]"
@@ -39,11 +39,11 @@ def npz_shapes(path: Path) -> dict[str, Shape]:
 
 
 def npz_rows(path: Path, name: str, rows: int) -> Iterator[Array]:
-    """An array of the file, so many rows at a time; one stored by column is read at once."""
+    """An array of the file, this many rows at a time; one stored by column is read at once."""
     with _archive(path) as archive, archive.open(f"{name}.npy") as file:
         shape, dtype, by_column = _shape(path, name, file)
         width = int(np.prod(shape[1:], dtype=np.int64))
-        if by_column:  # as tables of pandas are
+        if by_column:  # as pandas tables are
             whole = _numbers_or_texts(file.read(), dtype).reshape(shape[::-1]).T
             yield from (whole[first : first + rows] for first in range(0, shape[0], rows))
             return

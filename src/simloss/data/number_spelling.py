@@ -1,7 +1,7 @@
-"""How the numbers of a file are written: 1,234.5 or 1.234,5.
+"""The number format of a file: 1,234.5 or 1.234,5.
 
-One cell does not tell: "1,250" is either. So the whole file is looked at, and where it does not
-tell either, such cells stay text, which is not used, rather than a number that is wrong.
+One cell is not enough: "1,250" can be either. So the whole file is examined; if that does not
+decide it, such cells stay text, which is not used, rather than become a wrong number.
 """
 
 import re
@@ -16,15 +16,15 @@ _WITH_POINTS = re.compile(rf"{_POINTS}(?:,\d+)?|[-+]?\d*,\d+{_EXPONENT}")
 _EITHER = re.compile(rf"{_COMMAS}|{_POINTS}")
 _DECIMAL_COMMA = re.compile(rf"[-+]?\d*,\d+|{_POINTS},\d+")
 _DECIMAL_POINT = re.compile(rf"[-+]?\d*\.\d+|{_COMMAS}\.\d+|[-+]?[1-9]\d{{0,2}}(?:,\d{{3}}){{2,}}")
-# With a comma somewhere, or thousands parted by (also narrow) spaces or apostrophes.
+# With a comma somewhere, or thousands separated by (narrow) spaces or apostrophes.
 _LIKE_A_NUMBER = re.compile(r"[-+]?(?:[\d.]*,[\d.,]*\d|\d{1,3}(?:[\s'’]\d{3})+(?:[.,]\d+)?)")
 
 
 def decimal_of(lines: Iterable[str], separator: str) -> str | None:
-    r"""What stands before the fraction of the file's numbers; None where it has no such cell.
+    r"""The decimal sign of the file's numbers; None if it has no such cell.
 
-    A file whose cells commas part has points; one with semicolons has commas, if any, unless
-    "0.5" shows that they are thousands. For other separators "0,5" has to show it.
+    A file with commas between cells uses points; one with semicolons uses commas, if any, unless
+    "0.5" shows that they separate thousands. For other separators, "0,5" must show it.
 
     Example:
         >>> decimal_of(["1,5;a", "1.250;b"], ";"), decimal_of(["1,250\ta"], "\t")
@@ -50,9 +50,9 @@ def decimal_of(lines: Iterable[str], separator: str) -> str | None:
 
 
 def spelled_plainly(cells: Any, decimal: str | None) -> Any:
-    """A column (pandas Series) of text with its numbers as Python writes them.
+    """A column (pandas Series) of text with its numbers in Python's format.
 
-    Only where every cell with a comma (and, where that is the decimal, with a point) is such a
+    Only if every cell with a comma (and, if that is the decimal sign, with a point) is such a
     number: "Paris, France" in the same column shows that it holds something else.
 
     Example:
@@ -70,7 +70,7 @@ def spelled_plainly(cells: Any, decimal: str | None) -> Any:
 
 
 def looks_like_a_number(text: str) -> bool:
-    """Whether it is a number but for its commas, whatever they mean, or what parts its thousands.
+    """Whether it is a number apart from its commas and thousands separators.
 
     Example:
         >>> looks_like_a_number("1,5"), looks_like_a_number("1,5 m"), looks_like_a_number("15")

@@ -1,4 +1,4 @@
-"""Words that people put in an order: sizes, grades, frequencies, months, answers of a survey."""
+"""Words with a well-known order: sizes, grades, frequencies, months, answers of a survey."""
 
 import re
 from collections.abc import Sequence
@@ -7,9 +7,9 @@ from importlib.resources import files
 
 
 def ranks(words: Sequence[str]) -> list[int] | None:
-    """The rank of each word in the first scale that knows all of them; None if none does.
+    """The rank of each word in the first scale that has all of them; None if none does.
 
-    Two words that mean the same step are no order.
+    Two words for the same step are not an order.
 
     Example:
         >>> ranks(["High", "low", "MEDIUM"])

@@ -1,4 +1,4 @@
-"""Small tables that other packages ship: read where they are installed, never copied."""
+"""Small tables shipped with other packages: read from where they are installed, never copied."""
 
 import csv
 import importlib.util
@@ -28,7 +28,7 @@ def skordinal(table: str) -> Dataset:
     """
     _checks.choice("table", table, _ORDINAL)
     path = _file("skordinal", f"datasets/data/{table}.csv")
-    # The first line holds the number of rows, of columns, and the classes in their order.
+    # The first line holds the number of rows, of columns, and the classes in order.
     (_, width, *names), *rows = _lines(path)
     try:
         cells = torch.tensor([[float(cell) for cell in row] for row in rows])
@@ -41,10 +41,10 @@ def skordinal(table: str) -> Dataset:
 
 
 def fair() -> Dataset:
-    """Fair's survey of 6,366 wives, in the package statsmodels; the class is how they rate it.
+    """Fair's survey of 6,366 wives, in the package statsmodels; the class rates the marriage.
 
-    Five ordered classes, from very poor to very good, told from age, years of marriage, children,
-    religiousness, education, both occupations and affairs (Fair 1978).
+    Five ordered classes, from very poor to very good, predicted from age, years of marriage,
+    children, religiousness, education, both occupations and affairs (Fair 1978).
 
     Example:
         >>> fair()  # doctest: +SKIP
@@ -53,7 +53,7 @@ def fair() -> Dataset:
     path = _file("statsmodels", "datasets/fair/fair.csv")
     heading, *rows = _lines(path)
     if heading[0] != "rate_marriage":
-        raise DataError(f"'{path}' must begin with a column 'rate_marriage', but does not.")
+        raise DataError(f"'{path}' must begin with a column 'rate_marriage', but it does not.")
     cells = torch.tensor([[float(cell) for cell in row] for row in rows])
     names = ("very poor", "poor", "fair", "good", "very good")
     labels = cells[:, 0].long() - 1
@@ -66,7 +66,7 @@ def _lines(path: Path) -> list[list[str]]:
 
 
 def _file(package: str, name: str) -> Path:
-    """A file of a package, which is looked for and not imported."""
+    """A file of a package, found without importing the package."""
     found = importlib.util.find_spec(package)
     if found is None or not found.submodule_search_locations:
         raise MissingDataError(

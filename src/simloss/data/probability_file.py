@@ -1,4 +1,4 @@
-"""Probabilities in a file, one column per class, read some rows at a time."""
+"""Probabilities in a file, one column per class, read a few rows at a time."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from .table_file import ENDINGS, column, is_table, table_parts
 
 Array = np.ndarray[Any, Any]
 
-# Numbers and bytes read together, and rows that are looked at to tell what the columns are.
+# How many numbers and bytes to read at once, and rows to examine to tell the kind of columns.
 _PART_ENTRIES = 1 << 20
 _PART_BYTES = 1 << 26
 _LOOKED_AT = 1000
@@ -31,9 +31,9 @@ class Part(NamedTuple):
     """Some rows of a file.
 
     Attributes:
-        first: the number of the first, from 1.
+        first: the number of the first row, from 1.
         probabilities: (M, C), in class order; each row sums to 1.
-        cells: heading -> cells (M) of the other columns that are wanted.
+        cells: heading -> cells (M) of the other requested columns.
     """
 
     first: int
@@ -43,13 +43,13 @@ class Part(NamedTuple):
 
 @dataclass(frozen=True)
 class ProbabilityFile:
-    """A file of probabilities, and what its columns are.
+    """A file of probabilities, and the kinds of its columns.
 
     Attributes:
         path: CSV, TSV (also .gz), parquet or npz.
         order: the classes in order.
         names_rows: the columns that name the rows.
-        others: the columns that are wanted beside the classes and those.
+        others: the other requested columns.
     """
 
     path: Path
@@ -71,10 +71,10 @@ class ProbabilityFile:
         Args:
             path: the file. An npz file holds an array "probabilities", (N, C), and, unless the
                 classes are 0, 1, 2, ..., their names as an array "classes".
-            classes: the class names, where they are known; else all columns of numbers are classes
-                but those that number or name the rows.
-            order: all classes in order, where their names do not tell it.
-            others: headings of columns that are wanted and no classes.
+            classes: the class names, if known; otherwise all columns of numbers are classes,
+                except those that number or name the rows.
+            order: all classes in order, if their names do not show it.
+            others: headings of requested columns that are not classes.
         """
         wanted = list(order if order is not None else classes or ())
         if path.name.lower().endswith(_NPZ):
@@ -90,12 +90,12 @@ class ProbabilityFile:
         found = [name for name in found if name in wanted] if wanted else found
         if len(found) < 2:
             has = f"only {found[0]!r}" if found else "none"
-            raise DataError(f"'{path}' must have a column of numbers per class, but has {has}.")
+            raise DataError(f"'{path}' must have a column of numbers per class, but it has {has}.")
         known = class_order(found, order)
         return cls(path, known, tuple(named), tuple(dict.fromkeys(others)))
 
     def parts(self) -> Iterator[Part]:
-        """All rows, some at a time."""
+        """All rows, a few at a time."""
         count = max(1, _PART_ENTRIES // len(self.order.names))
         first = 1
         is_npz = self.path.name.lower().endswith(_NPZ)
@@ -136,7 +136,7 @@ def _table_classes(
         raise DataError(f"'{path}' must end in {endings} to be read as probabilities.")
     frame = next(table_parts(path, _LOOKED_AT, tuple(others)))
     if frame.empty:
-        raise DataError(f"'{path}' must hold rows below its heading, but there are none.")
+        raise DataError(f"'{path}' must hold rows below its heading, but it has none.")
     for name in others:
         column(frame, name, "truth", path)
     rest = [name for name in frame.columns if name not in others]
@@ -164,12 +164,12 @@ def _npz_classes(path: Path, others: Sequence[str]) -> list[str]:
     rows = shapes[_ARRAY].shape[0]
     for name in others:
         if name not in shapes or shapes[name].shape != (rows,):
-            came = f"has shape {shapes[name].shape}" if name in shapes else "is not there"
+            came = f"has shape {shapes[name].shape}" if name in shapes else "does not exist"
             raise DataError(
                 f"'{path}' must hold an array {name!r} of {rows:,} cells, but it {came}."
             )
     if not rows:
-        raise DataError(f"'{path}' must hold a row of probabilities, but there are none.")
+        raise DataError(f"'{path}' must hold a row of probabilities, but it has none.")
     return _npz_names(path)
 
 
@@ -189,7 +189,7 @@ def _npz_names(path: Path) -> list[str]:
 
 
 def _require_numbers(frame: Any, names: list[str], first: int, path: Path) -> None:
-    """One sentence on the first cell of a class column that is no number."""
+    """Report the first cell of a class column that is not a number."""
     import pandas
 
     for name in names:

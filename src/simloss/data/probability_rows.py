@@ -1,4 +1,4 @@
-"""Rows that should be probabilities, and the sentence on those that are none."""
+"""Checks that rows are probabilities, and reports those that are not."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,7 +8,7 @@ import numpy as np
 
 Array = np.ndarray[Any, Any]
 
-# What rounding to a few digits, as files do, leaves a sum of many classes off by.
+# How far rounding to a few digits, as in files, can put the sum of many classes off.
 _MOST_OFF = 2e-2
 _SHOWN = 4
 
@@ -25,7 +25,7 @@ def checked_rows(p: Array, first: int, names: Sequence[str], path: Path) -> Arra
         row, column = np.argwhere((p < 0) | ~np.isfinite(p))[0]
         raise ValueError(
             f"'{path}' must hold probabilities, but row {first + row} has {p[row, column]:.6g} for "
-            f"{names[column]!r}; of logits, take the softmax of each row first."
+            f"{names[column]!r}; for logits, take the softmax of each row first."
         )
     sums = p.sum(1)
     wrong = np.abs(sums - 1) > _MOST_OFF
@@ -40,10 +40,10 @@ def checked_rows(p: Array, first: int, names: Sequence[str], path: Path) -> Arra
 
 def _remedy(p: Array, sums: Array) -> str:
     if (np.abs(sums - 100) < 1).all():
-        return "; of percent, take a hundredth"
+        return "; for percent, divide by 100"
     if (p > 1 + _MOST_OFF).any():
-        return "; of logits, take the softmax of each row, and name the classes with --class-order"
-    return "; --class-order names the columns that are classes, and each class needs its column"
+        return "; for logits, take the softmax of each row; name the classes with --class-order"
+    return "; name the class columns with --class-order; each class needs a column"
 
 
 def _listed(names: Sequence[str]) -> str:

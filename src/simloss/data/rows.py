@@ -7,8 +7,8 @@ from torch import Tensor
 def rows(inputs: Tensor, indices: Tensor, *, out: Tensor | None = None) -> Tensor:
     """`inputs[indices]`, in the memory format of `inputs`.
 
-    Ten times faster than indexing for images in the channels_last format, the one in which
-    decoded images are kept: there, a row is one piece of memory, which indexing does not use.
+    Ten times faster than indexing for images in the channels_last format, in which decoded images
+    are cached: there, a row is one block of memory, which indexing does not use.
 
     Args:
         inputs: (N, ...), memory-mapped or not.
@@ -28,7 +28,7 @@ def rows(inputs: Tensor, indices: Tensor, *, out: Tensor | None = None) -> Tenso
 
 
 def is_channels_last(images: Tensor) -> bool:
-    """Whether the channels of a pixel, not the pixels of a channel, stand side by side."""
+    """Whether the channels of a pixel, not the pixels of a channel, are adjacent."""
     return (
         images.ndim == 4
         and not images.is_contiguous()

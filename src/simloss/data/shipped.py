@@ -1,4 +1,4 @@
-"""The two tables that come with the package."""
+"""The two tables that are shipped with the package."""
 
 import csv
 from importlib.resources import files
@@ -21,7 +21,7 @@ def diamonds() -> Dataset:
     """4,000 diamonds; the class is the percentile of the price, 100 ordered classes.
 
     From the `diamonds` data of ggplot2 (MIT licence). Cut, colour and clarity are graded, so they
-    become their rank.
+    become ranks.
 
     Example:
         >>> diamonds()

@@ -1,4 +1,4 @@
-"""Where files come from: a folder, or an archive that is read without unpacking it."""
+"""Sources of files: a folder, or an archive that is read without unpacking it."""
 
 import hashlib
 import os
@@ -12,25 +12,25 @@ from pathlib import Path
 from .._disk import bytes_of, regular_file
 from .errors import DataError
 
-# No data set of faces or objects comes near these; what goes beyond is a mistake or an attack.
+# Far above any known data set of faces or objects; beyond is a mistake or an attack.
 MAX_MEMBERS = 2_000_000
 MAX_MEMBER_BYTES = 256 * 2**20
 # Images hardly shrink in an archive; one that grows much more than this is a bomb.
 MAX_GROWTH = 100
 MAX_GROWN_BYTES = 2**30
 
-# How far below the given folder images are looked for: AFAD needs `AFAD-Full/<age>/<gender>`.
+# How deep to search for images below the given folder: AFAD needs `AFAD-Full/<age>/<gender>`.
 _DEPTH = 4
-# Enough of a file's two ends that another archive of equal size and time does not pass for it.
+# Enough of both ends to tell two archives of equal size and time apart.
 _END_BYTES = 2**20
 
 Progress = Callable[[int, int], None]
-"""Called with the bytes read so far and the bytes there are."""
+"""Called with the bytes read so far and the total number of bytes."""
 
 
 @dataclass(frozen=True)
 class Member:
-    """One regular file; `read` is to be called before the next member is asked for."""
+    """One regular file; call `read` before requesting the next member."""
 
     name: str
     size: int
@@ -42,8 +42,8 @@ class Source(ABC):
 
     Attributes:
         path: what the user named.
-        size: how many bytes there are to read.
-        position: how many of them have been read.
+        size: the number of bytes to read.
+        position: the number of bytes read so far.
         links: names that are links, which are not followed.
     """
 
@@ -54,27 +54,27 @@ class Source(ABC):
 
     @abstractmethod
     def fingerprint(self) -> str:
-        """A digest that changes when the content does, without reading all of it."""
+        """A digest that changes with the content, without reading all of it."""
 
     @abstractmethod
     def _members(self) -> Iterator[Member]:
         """The regular files, unchecked."""
 
     def members(self) -> Iterator[Member]:
-        """The regular files: none of an absurd size, not absurdly many, nor large together."""
+        """The regular files, refused if one is absurdly large, or all are too many or too large."""
         together = 0
         for count, member in enumerate(self._members(), start=1):
             if count > MAX_MEMBERS:
                 raise DataError(
                     f"'{self.path}' holds more than {MAX_MEMBERS:,} files, "
-                    f"which no data set known here does; it is not read."
+                    f"more than any known data set; it is not read."
                 )
             check_size(self.path, member.name, member.size)
             together += member.size
             if together > MAX_GROWN_BYTES + MAX_GROWTH * self.size:
                 raise DataError(
-                    f"'{self.path}' of {self.size:,} bytes grows to more than {together:,}, as "
-                    f"archives do that are made to fill a disk; it is not read."
+                    f"'{self.path}' of {self.size:,} bytes unpacks to more than {together:,}, like "
+                    f"archives made to fill a disk; it is not read."
                 )
             yield member
 
@@ -93,7 +93,7 @@ class Folder(Source):
         self.size = sum(size for _, size, _ in self._files)
 
     def fingerprint(self) -> str:
-        """A digest of every name, size and time of change; moving the folder changes nothing."""
+        """A digest of every name, size and modification time, unchanged if the folder moves."""
         return hashlib.sha256(repr(self._files).encode("utf-8", "surrogatepass")).hexdigest()
 
     def listing(self) -> bytes:
@@ -109,7 +109,7 @@ class Folder(Source):
 
 
 class Listed(Source):
-    """Some files by their names under a folder, each of which must be there."""
+    """Some files by their names under a folder, all of which must exist."""
 
     def __init__(self, path: Path, folder: Path, names: Iterable[str]) -> None:
         self.path, self._folder = path, folder
@@ -127,7 +127,7 @@ class Listed(Source):
         self.size = sum(status.st_size for status in self._status)
 
     def fingerprint(self) -> str:
-        """A digest of every name, size and time of change."""
+        """A digest of every name, size and modification time."""
         known = [(s.st_size, s.st_mtime_ns) for s in self._status]
         text = repr((self._names, known)).encode("utf-8", "surrogatepass")
         return hashlib.sha256(text).hexdigest()
@@ -152,16 +152,16 @@ def check_size(path: Path, name: str, size: int, most: int = MAX_MEMBER_BYTES) -
     """Refuse a file that claims to be absurdly large."""
     if size > most:
         raise DataError(
-            f"'{path}' holds {name!r} of {size:,} bytes, more than the {most:,} such a file may "
-            f"have; it is not read."
+            f"'{path}' holds {name!r} of {size:,} bytes, more than the limit of {most:,} "
+            f"for such a file; it is not read."
         )
 
 
 def file_fingerprint(path: Path) -> str:
-    """A digest of a file's size, time of change, first and last mebibyte.
+    """A digest of a file's size, modification time, first and last mebibyte.
 
     The end of a .gz holds a checksum of its content and the end of a .zip one of each file, so
-    for them this is as good as reading all of it; for a plain .tar the time of change stands in.
+    for them this is as good as reading everything; for a plain .tar the modification time must do.
     """
     with regular_file(path, follow_links=True) as file:
         status = os.fstat(file.fileno())
@@ -175,7 +175,7 @@ def file_fingerprint(path: Path) -> str:
 def _walk(
     folder: Path, prefix: str, depth: int, links: list[str]
 ) -> Iterator[tuple[str, int, int]]:
-    """Name, size and time of change of every file that is not hidden; links are only listed."""
+    """Name, size and modification time of every file that is not hidden; links are only listed."""
     with os.scandir(folder) as entries:
         for entry in entries:
             if entry.name.startswith("."):

@@ -1,4 +1,4 @@
-"""Who is trained on, who chooses, who judges."""
+"""Splits examples into training, validation and test parts."""
 
 from collections.abc import Sequence
 
@@ -26,9 +26,9 @@ def split(
 
     Args:
         dataset: one whose source does not fix its parts; if it does, they are `dataset.parts`.
-        shares: how much of the examples each part gets; they sum to 1.
-        seed: of the drawing, separate from any seed of training.
-        stratify: give every class the same shares, as near as whole examples allow.
+        shares: the share of the examples for each part; they sum to 1.
+        seed: for drawing the parts, separate from any seed of training.
+        stratify: give every class the same shares, as far as whole examples allow.
         keep_groups_together: put examples of one group (pixel-identical images) in one part.
             A group counts for the class of its first example.
 
@@ -47,7 +47,7 @@ def split(
     unit_of = torch.arange(len(dataset)) if units is None else units.unique(return_inverse=True)[1]
     sizes = unit_of.bincount()
     part_of_unit = torch.empty(len(sizes), dtype=torch.long)
-    owed = torch.zeros(len(PARTS), dtype=torch.float64)  # by how much rounding has failed a part
+    owed = torch.zeros(len(PARTS), dtype=torch.float64)  # what rounding has taken from each part
     for stratum in _strata(dataset.labels, unit_of, len(sizes), stratify):
         drawn = stratum[torch.randperm(len(stratum), generator=generator)]
         wanted = torch.tensor(tuple(shares), dtype=torch.float64) * sizes[drawn].sum() + owed
@@ -72,7 +72,7 @@ def indices_by_label(labels: Tensor) -> list[Tensor]:
 
 
 def _strata(labels: Tensor, unit_of: Tensor, count: int, stratify: bool) -> list[Tensor]:
-    """Units drawn from together: all of them, or one class at a time."""
+    """The units to draw from together: all of them, or one class at a time."""
     if not stratify:
         return [torch.arange(count)]
     at = torch.arange(len(labels))
@@ -86,13 +86,13 @@ def _whole(wanted: Tensor) -> Tensor:
     missing = int(wanted.sum().round() - counts.sum())
     for _ in range(missing):
         counts[(wanted - counts).argmax()] += 1
-    for _ in range(-missing):  # a part that is owed less than nothing leaves the others less
+    for _ in range(-missing):  # a part with a negative share leaves less for the others
         counts[(counts - wanted).masked_fill(counts == 0, -torch.inf).argmax()] -= 1
     return counts.long()
 
 
 def _parts_of_units(sizes: Tensor, counts: Tensor) -> Tensor:
-    """The part of each unit when the units fill the parts one after the other."""
+    """The part of each unit if the units fill the parts one after the other."""
     middles = sizes.cumsum(0) - (sizes + 1) // 2
     return torch.searchsorted(counts.cumsum(0), middles, right=True).clamp(max=len(counts) - 1)
 
@@ -101,7 +101,7 @@ def _check(dataset: Dataset, shares: Sequence[float], keep_groups_together: bool
     if dataset.parts is not None:
         raise DataError(f"The parts of {dataset.name} are fixed by its source: `dataset.parts`.")
     if keep_groups_together and dataset.groups is None:
-        raise DataError(f"`keep_groups_together` needs groups, and {dataset.name} has none.")
+        raise DataError(f"`keep_groups_together` needs groups, but {dataset.name} has none.")
     values = [_checks.real("shares", share) for share in shares]
     is_whole = abs(sum(values) - 1) <= _checks.ROUNDING  # which NaN is not
     if len(values) != len(PARTS) or not is_whole or min(values) <= 0:
@@ -116,6 +116,6 @@ def _check_parts(parts: dict[str, Tensor], shares: Sequence[float]) -> None:
         if len(parts[name]) == 0:
             total = sum(len(indices) for indices in parts.values())
             raise DataError(
-                f"The {name} part is empty: a share of {share:g} of {total} examples gives it "
-                f"none; give more examples."
+                f"The {name} part is empty: a share of {share:g} of {total} examples is "
+                f"none; use more examples."
             )

@@ -1,4 +1,4 @@
-"""Inputs of mean 0 and standard deviation 1, by the statistics of the training part alone."""
+"""Scales inputs to mean 0 and standard deviation 1, by the training part only."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -10,21 +10,21 @@ from torch import Tensor
 from .errors import DataError
 from .rows import is_channels_last, rows
 
-# Numbers that stay in the processor's cache from one pass over them to the next.
+# The number of entries that fits in the processor's cache.
 _CACHED_ENTRIES = 1 << 19
 _CHUNK_ENTRIES = 1 << 22
 
 
 @dataclass(frozen=True)
 class Standardizer:
-    r"""Subtracts a mean and divides by a standard deviation, one of each a channel or column.
+    r"""Subtracts a mean and divides by a standard deviation, per channel or column.
 
     .. math:: \frac{x_{nc \ldots} - \mu_c}{\sigma_c}
 
     A channel or column that never varies has :math:`\sigma_c = 1`, so it becomes 0.
 
     Attributes:
-        mean: :math:`\mu`, (D) or one a channel (3).
+        mean: :math:`\mu`, (D) or one per channel (3).
         std: :math:`\sigma`, of the same shape; that of the population, divided by N.
 
     Example:
@@ -43,9 +43,9 @@ class Standardizer:
 
     @classmethod
     def fit(cls, inputs: Tensor, indices: Tensor) -> Self:
-        """The statistics of `inputs[indices]`: a column of a table (N, D), a channel (N, C, H, W).
+        """The statistics of `inputs[indices]`: per column (N, D), per channel (N, C, H, W).
 
-        In double precision, of uint8 images exactly; the number of threads changes nothing there.
+        In double precision; exact for uint8 images, whatever the number of threads.
         """
         if len(indices) == 0:
             raise DataError("`indices` must name at least one example to standardise by.")
@@ -62,15 +62,15 @@ class Standardizer:
 
         Args:
             batch: (B, D) or (B, C, H, W).
-            out: a float32 tensor to write to. Using one again saves most of the time a large
-                batch costs, which is that of fresh memory.
+            out: a float32 tensor to write to. Reusing one saves most of the time that a large
+                batch takes, because fresh memory is slow.
         """
         if out is None:
             out = torch.empty_like(batch, dtype=torch.float32)
         mean, std = self.mean.to(out.device), self.std.to(out.device)
         if is_channels_last(out):
-            # Channels are innermost: as lines of pixels, each with its own mean and std, the
-            # work is done in long steps, not in steps of three.
+            # Channels are innermost: treating them as lines of pixels, each with its own mean
+            # and std, makes the inner loop long instead of three steps.
             mean, std = mean.repeat(out.shape[3]), std.repeat(out.shape[3])
             some = max(1, _CACHED_ENTRIES // out[0].numel())
             for ours, theirs in zip(out.split(some), batch.split(some), strict=True):
@@ -83,7 +83,7 @@ class Standardizer:
 
 
 def _uint8_moments(inputs: Tensor, indices: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Mean, variance and whether there is only one value, of whole numbers: by counting them."""
+    """Mean, variance and whether there is only one value, for whole numbers: by counting them."""
     counts = torch.zeros(inputs.shape[1], 256, dtype=torch.long)
     for chunk in _chunks(inputs, indices):
         for channel, values in enumerate(chunk.unbind(1)):

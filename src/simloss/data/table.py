@@ -32,27 +32,26 @@ def table(
     content: str | None = None,
     nodes: bool = False,
 ) -> Dataset:
-    r"""A CSV, TSV (also .gz) or parquet file; the class of a row stands in its column `target`.
+    r"""A CSV, TSV (also .gz) or parquet file; the column `target` holds the class of each row.
 
     All other columns are features: numbers, words, dates, yes and no, with gaps. Columns that are
-    empty, never vary, or look like an identifier are not used; `notes["unused"]` says which, and
-    `notes["not_numbers"]` which cells among numbers are none and count as missing, and
-    `notes["tells_class"]` which columns tell the class by themselves, as one would that is only
-    known after it.
-    `inputs` holds the cells as numbers, and `columns` what they mean; an
-    :class:`simloss.data.Encoder` fitted on the training part makes inputs of a net of them.
+    empty, never vary, or look like an identifier are not used; `notes["unused"]` lists them,
+    `notes["not_numbers"]` the cells in columns of numbers that are not numbers and count as
+    missing, and `notes["tells_class"]` the columns that give the class away, as one does that is
+    known only after it. `inputs` holds the cells as numbers, and `columns` their meaning; an
+    :class:`simloss.data.Encoder` fitted on the training part turns them into inputs of a net.
 
     Args:
         path: the file.
         target: the heading of the column to predict.
-        class_order: all classes in order, where their names do not tell it.
-        bins: cut a number into this many ordered classes of about equally many rows.
-        superclass: the heading of a column that holds each class's superclass.
-        drop: headings of columns not to be used.
-        content: the digest the file must have, to go on with a run on the same data only.
-        nodes: whether rows without a class are kept where `superclass` tells that much; their label
+        class_order: all classes in order, if their names do not show it.
+        bins: cut a number into this many ordered classes of about equal size.
+        superclass: the heading of a column with each class's superclass.
+        drop: headings of columns to ignore.
+        content: the digest the file must have, so that a run resumes only on the same data.
+        nodes: whether to keep rows without a class if they have a `superclass`; their label
             is that node of the data set's `tree`, C or more. The commands cannot train on them;
-            :func:`simloss.similarity.with_nodes` makes the rows of a loss for them.
+            :func:`simloss.similarity.with_nodes` makes a similarity for them.
 
     Example:
         >>> import os, tempfile
@@ -74,19 +73,19 @@ def table(
     for name in drop:
         column(frame, name, "drop", found)
         if name in special:
-            raise DataError(f"`drop` must name other columns than {name!r}, which holds classes.")
+            raise DataError(f"`drop` must not name {name!r}, the column of classes.")
     every, frame = frame, frame.iloc[classes.rows]
     above = superclasses(frame, found, superclass, classes)
     labels = classes.labels
     if nodes:
         if superclass is None or above is None:
-            raise ValueError("`nodes` must go with `superclass`, the column that tells them.")
+            raise ValueError("`nodes` must be used with `superclass`, the column that names them.")
         tree = tree_of_superclasses(classes.order.names, above)
         labels, rows = with_node_labels(classes, every[superclass], tree, above)
         frame = every.iloc[rows]
     columns, unused = columns_of(frame.drop(columns=[*special, *set(drop)]))
     if not columns:
-        raise DataError(f"'{found}' must have a column to predict from, but no other is usable.")
+        raise DataError(f"'{found}' must have a usable column besides the target, but it does not.")
     inputs = table_numbers(frame, columns)
     about = {
         "unused": unused,
@@ -112,14 +111,14 @@ def _notes(classes: Target, left_out: int, about: dict[str, Any]) -> dict[str, A
 
 
 def table_numbers(frame: Any, columns: tuple[Column, ...]) -> Tensor:
-    """The cells of the columns as numbers, float64 (N, K), NaN where nothing stands."""
+    """The cells of the columns as numbers, float64 (N, K), NaN if empty."""
     return torch.from_numpy(np.stack([each.numbers(frame[each.name]) for each in columns], axis=1))
 
 
 def _not_numbers(
     frame: Any, columns: tuple[Column, ...], inputs: Tensor
 ) -> dict[str, dict[str, Any]]:
-    """By column: how many cells of a column of numbers are none, and an example."""
+    """Per column of numbers: how many cells are not numbers, and an example."""
     notes = {}
     for at, each in enumerate(columns):
         odd = not_understood(frame[each.name], inputs[:, at].numpy())
@@ -145,12 +144,12 @@ def superclasses(
             )
     lacking = [each for each in classes.order.names if each not in found]
     if lacking:
-        raise DataError(f"`superclass` must name one for each class, but {lacking[0]!r} has none.")
+        raise DataError(f"`superclass` must be given for each class, but {lacking[0]!r} has none.")
     return tuple(found[each] for each in classes.order.names)
 
 
 def parents_of(names: Sequence[str]) -> tuple[str, ...] | None:
-    """The path above each class where all names are paths, "animal/bird/robin"; else None.
+    """The path above each class if all names are paths, "animal/bird/robin"; else None.
 
     Example:
         >>> parents_of(["animal/bird/robin", "plant/rose"])

@@ -1,4 +1,4 @@
-"""Tables in files: CSV, TSV, plain or .gz, and parquet, as pandas reads them."""
+"""Tables in files: CSV, TSV, plain or .gz, and parquet, read with pandas."""
 
 import csv
 import gzip
@@ -19,10 +19,10 @@ from .number_spelling import decimal_of, spelled_plainly
 
 ENDINGS = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".parquet")
 
-# What stands in a cell that is empty. "None" is not among them: it is a class in many tables.
+# The text of an empty cell. "None" is not included: it is a class in many tables.
 _EMPTY = ["", "NA", "N/A", "n/a", "<NA>", "#N/A", "NaN", "nan", "NULL", "null", "?"]
-_SEPARATORS = ";\t|,"  # the comma last, because it also stands in numbers and headings
-_LOOKED_AT = 20  # lines, to tell what parts the cells
+_SEPARATORS = ";\t|,"  # the comma last, because it also occurs in numbers and headings
+_LOOKED_AT = 20  # lines, to find the separator
 _LONGEST_LINE = 1_000_000
 _DAMAGE = (EOFError, OSError, zlib.error, OverflowError)
 
@@ -35,16 +35,16 @@ def is_table(path: Path) -> bool:
 def read_table(
     path: Path, text_columns: tuple[str, ...] = (), with_commas: tuple[str, ...] = ()
 ) -> Any:
-    """A pandas DataFrame whose numbers are written as Python writes them.
+    """A pandas DataFrame whose numbers are in Python's format.
 
     Args:
         path: the file.
-        text_columns: are kept as text.
-        with_commas: columns of numbers that are known from elsewhere to have decimal commas, so
-            that "1.250" is 1250 also in a file that does not show it.
+        text_columns: columns to keep as text.
+        with_commas: columns of numbers that are known to have decimal commas, so that
+            "1.250" is 1250 even in a file that does not show it.
 
     Returns:
-        The frame; `attrs["with_commas"]` are its columns where points were thousands.
+        The frame; `attrs["with_commas"]` lists its columns in which points separate thousands.
     """
     _require_table(path)
     check_fits_memory(path)
@@ -56,12 +56,12 @@ def read_table(
             options, decimal = _csv_options(path, (*text_columns, *with_commas))
             frame = _csv(path, options)
     if frame.empty:
-        raise DataError(f"'{path}' must hold rows below its heading, but there are none.")
+        raise DataError(f"'{path}' must hold rows below its heading, but it has none.")
     return _with_plain_numbers(_headed(path, frame), decimal, with_commas)
 
 
 def table_parts(path: Path, rows: int, text_columns: tuple[str, ...] = ()) -> Iterator[Any]:
-    """The same, so many rows at a time: a table of any length takes no more memory than that."""
+    """The same, this many rows at a time: a table of any length takes no more memory."""
     _require_table(path)
     is_empty = True
     with _told_in_a_sentence(path):
@@ -74,7 +74,7 @@ def table_parts(path: Path, rows: int, text_columns: tuple[str, ...] = ()) -> It
             is_empty &= frame.empty
             yield _with_plain_numbers(_headed(path, frame), decimal, ())
     if is_empty:
-        raise DataError(f"'{path}' must hold rows below its heading, but there are none.")
+        raise DataError(f"'{path}' must hold rows below its heading, but it has none.")
 
 
 def _require_table(path: Path) -> None:
@@ -86,7 +86,7 @@ def _require_table(path: Path) -> None:
 
 @contextmanager
 def _told_in_a_sentence(path: Path) -> Iterator[None]:
-    """What can go wrong while a table is read, as one sentence."""
+    """Turns everything that can go wrong while a table is read into one sentence."""
     pandas = _checks.installed("pandas", "cli")
     try:
         yield
@@ -97,7 +97,7 @@ def _told_in_a_sentence(path: Path) -> Iterator[None]:
     except (pandas.errors.ParserError, *_DAMAGE) as error:
         raise DataError(f"'{path}' cannot be read: {' '.join(str(error).split())}.") from None
     except MemoryError:
-        raise DataError(f"'{path}' does not fit into memory; give a part of its rows.") from None
+        raise DataError(f"'{path}' does not fit into memory; use some of its rows.") from None
 
 
 def _headed(path: Path, frame: Any) -> Any:
@@ -107,7 +107,7 @@ def _headed(path: Path, frame: Any) -> Any:
 
 
 def column(frame: Any, name: str, option: str, path: Path) -> Any:
-    """A column by its heading, or one sentence that names the nearest one."""
+    """A column by its heading, or an error that names the closest one."""
     if name not in frame.columns:
         known = list(frame.columns)
         remedy = _checks.nearest_spelling(name, known) or _checks.nearest_spelling(
@@ -122,13 +122,13 @@ def column(frame: Any, name: str, option: str, path: Path) -> Any:
 
 
 def _no_headings(names: list[str]) -> str:
-    """A remedy where the first line seems to be data."""
+    """A remedy if the first line seems to be data."""
     numbers = sum(name.replace(".", "", 1).isdecimal() for name in names)
     return "; the first line must name the columns" if 2 * numbers > len(names) else ""
 
 
 def _csv_options(path: Path, text_columns: tuple[str, ...]) -> tuple[dict[str, Any], str | None]:
-    """How the file is read, and what stands before the fraction of its numbers, if it shows."""
+    """How to read the file, and the decimal sign of its numbers, if it shows."""
     import pandas
 
     separator = _separator(path)
@@ -141,7 +141,7 @@ def _csv_options(path: Path, text_columns: tuple[str, ...]) -> tuple[dict[str, A
         "skipinitialspace": True,
         "encoding": "utf-8-sig",
     }
-    # Before pandas renames a second "grade" to "grade.1", which would tell the answer.
+    # Before pandas renames a second "grade" to "grade.1", which would give the class away.
     with _unpacked(path) as file:
         first = pandas.read_csv(file, nrows=1, header=None, dtype=str, **options)
     _check_headings(path, [name.strip() for name in first.iloc[0] if name.strip()])
@@ -178,9 +178,9 @@ def _csv_parts(path: Path, options: dict[str, Any], rows: int) -> Iterator[Any]:
 
 @contextmanager
 def _no_more_cells_than_headings(path: Path) -> Iterator[None]:
-    """Else the first of too many cells would become the name of the row, and shift all others.
+    """Otherwise the first of too many cells would become the row name and shift all others.
 
-    An empty one at the end of each row, behind a last separator, is no warning.
+    An empty cell at the end of each row, after a last separator, is fine.
     """
     import pandas
 
@@ -191,7 +191,7 @@ def _no_more_cells_than_headings(path: Path) -> Iterator[None]:
         except pandas.errors.ParserWarning:
             raise DataError(
                 f"'{path}' must have a heading for each column, but its rows have more cells than "
-                f"its heading has names; name each in the first line."
+                f"its heading has names; name every column in the first line."
             ) from None
 
 
@@ -219,7 +219,7 @@ def _parquet(path: Path) -> Any:
     try:
         with regular_file(path, follow_links=True) as file:
             return pandas.read_parquet(file)
-    except Exception as error:  # what Arrow and pandas make of damage is almost anything
+    except Exception as error:  # damage can make Arrow and pandas raise almost anything
         raise _no_parquet(path, error) from None
 
 
@@ -232,7 +232,7 @@ def _parquet_parts(path: Path, rows: int) -> Iterator[Any]:
         ):
             for batch in file.iter_batches(batch_size=rows, use_threads=False):
                 yield batch.to_pandas()
-    except Exception as error:  # what Arrow and pandas make of damage is almost anything
+    except Exception as error:  # damage can make Arrow and pandas raise almost anything
         raise _no_parquet(path, error) from None
 
 
@@ -243,7 +243,7 @@ def _no_parquet(path: Path, error: Exception) -> DataError:
 
 @contextmanager
 def _opened(path: Path) -> Iterator[Iterator[str]]:
-    """The lines of a file; of one without line ends, pieces."""
+    """The lines of a file; pieces of it if it has no line ends."""
     with _unpacked(path) as file:
         text = io.TextIOWrapper(file, encoding="utf-8-sig", newline="")
         yield iter(lambda: str(text.readline(_LONGEST_LINE)), "")
@@ -251,7 +251,7 @@ def _opened(path: Path) -> Iterator[Iterator[str]]:
 
 @contextmanager
 def _unpacked(path: Path) -> Iterator[BinaryIO]:
-    """The text of a file, out of its .gz if it is in one."""
+    """The text of a file, unpacked if it is a .gz."""
     with regular_file(path, follow_links=True) as raw:
         if path.suffix.lower() != ".gz":
             yield raw
@@ -261,14 +261,14 @@ def _unpacked(path: Path) -> Iterator[BinaryIO]:
 
 
 def _separator(path: Path) -> str:
-    """What parts the cells: gives each of the first lines as many, else the headings the most."""
+    """The separator: the one that splits the first lines evenly, else the heading most."""
     with _opened(path) as file:
         lines = list(islice(file, _LOOKED_AT))
     cells = {each: _cells(lines, each) for each in _SEPARATORS}
     for separator, counts in cells.items():
         if len(counts) > 1 and len(set(counts)) == 1 and counts[0] > 1:
             return separator
-    # The comma first: it is what a file with a single column is taken to have.
+    # The comma first: it is the default for a file with a single column.
     return max(reversed(_SEPARATORS), key=lambda each: cells[each][:1])
 
 
@@ -276,7 +276,7 @@ def _cells(lines: list[str], separator: str) -> list[int]:
     """How many cells each line has, as far as they can be read."""
     rows = csv.reader(lines, delimiter=separator, skipinitialspace=True)
     counts: list[int] = []
-    with suppress(csv.Error):  # a cell larger than it takes
+    with suppress(csv.Error):  # a cell larger than its limit
         counts.extend(len(row) for row in rows if row)
     return counts[:-1] if len(lines) == _LOOKED_AT else counts  # the last one may be cut off
 
@@ -285,5 +285,5 @@ def _check_headings(path: Path, names: list[str]) -> None:
     seen: set[str] = set()
     for name in names:
         if name in seen:
-            raise DataError(f"'{path}' must have distinct headings, but {name!r} is there twice.")
+            raise DataError(f"'{path}' must have distinct headings, but {name!r} occurs twice.")
         seen.add(name)

@@ -1,4 +1,4 @@
-"""The column to predict: its classes in order, and which row has which."""
+"""The column to predict: its classes in order, and the class of each row."""
 
 import re
 from bisect import bisect_right
@@ -17,7 +17,7 @@ from .class_order import ClassOrder, class_order
 from .columns import Numbers, as_text
 from .errors import DataError
 
-# A number with more different values than this is a measurement, not a class.
+# A number with more distinct values than this is a measurement, not a class.
 _MANY_FRACTIONS = 20
 _MANY_NUMBERS = 100
 _RARE = 3
@@ -50,13 +50,13 @@ def target(
     class_names: Sequence[str] | None = None,
     bins: int | None = None,
 ) -> Target:
-    """The classes of a column (pandas Series); rows where it is empty are left out.
+    """The classes of a column (pandas Series); rows in which it is empty are left out.
 
     Args:
-        name: what the column is called.
+        name: the heading of the column.
         cells: the column.
-        class_names: all classes in order, where their names do not tell it.
-        bins: cut a number into this many ordered classes of about equally many rows.
+        class_names: all classes in order, if their names do not show it.
+        bins: cut a number into this many ordered classes of about equal size.
     """
     texts = as_text(cells)
     rows = np.array([i for i, text in enumerate(texts) if text], dtype=np.int64)
@@ -90,12 +90,12 @@ def target(
 def known_classes(
     cells: Any, names: Sequence[str], edges: Sequence[float] | None = None
 ) -> list[str | None]:
-    """The class of each cell by the names a model has for them; None for no class or another one.
+    """The class of each cell by a model's class names; None if it is empty or unknown.
 
     Args:
         cells: a column (pandas Series) as :func:`target` takes it.
         names: the model's classes.
-        edges: of the bins, where they were made of numbers; a number beyond them is in the last.
+        edges: the edges of the bins, if made from numbers; a number beyond is in the last.
     """
     texts = as_text(cells)
     if edges is None:
@@ -120,19 +120,19 @@ def class_notes(order: ClassOrder, labels: Tensor) -> dict[str, Any]:
 
 
 def refuse_two_spellings(where: str, names: Iterable[str]) -> None:
-    """One sentence if two classes differ only by capitals or white space."""
+    """Refuse two classes that differ only by capitals or white space."""
     seen: dict[str, str] = {}
     for name in dict.fromkeys(names):
         first = seen.setdefault(" ".join(name.split()).casefold(), name)
         if first != name:
             raise DataError(
                 f"Each class must have one spelling, but {where} has {first!r} and {name!r}; "
-                f"write them alike, or name all classes with --class-order."
+                f"use one of them, or name all classes with --class-order."
             )
 
 
 def _known_order(cells: Any, present: set[str]) -> list[str] | None:
-    """The classes of a column that knows their order (an ordered pandas Categorical), or None."""
+    """The classes of a column with an order (an ordered pandas Categorical), or None."""
     if not getattr(cells.dtype, "ordered", False):
         return None
     names = [str(category).strip() for category in cells.dtype.categories]
@@ -142,9 +142,9 @@ def _known_order(cells: Any, present: set[str]) -> list[str] | None:
 def _spelled_alike(
     texts: list[str], order: Sequence[str] | None
 ) -> tuple[list[str], Sequence[str] | None]:
-    """Plain numbers in one spelling, so that "1" and "1.0" are one class; other texts as given.
+    """Plain numbers in one spelling, so that "1" and "1.0" are one class; other texts unchanged.
 
-    The zeros of "01" are part of a code, which is no number.
+    The zeros of "01" are part of a code, not of a number.
     """
     numbers = [_as_number(text) for text in texts]
     if None in numbers or any(_CODE.match(text) for text in texts):
@@ -155,7 +155,7 @@ def _spelled_alike(
 
 
 def _as_number(text: str | None) -> str | None:
-    """The one spelling of a plain number, None for any other text."""
+    """The one spelling of a plain number; None for any other text."""
     value = float(text) if text is not None and _is_number(text) else np.inf
     return f"{value:.15g}" if abs(value) < _LARGEST_EXACT else None
 
@@ -177,7 +177,7 @@ def _refuse_measurement(name: str, texts: list[str]) -> None:
     if len(counts) > most or is_sparse:
         raise DataError(
             f"`target` must hold classes, but column {name!r} is a number with {len(counts):,} "
-            f"different values; --bins 10 makes 10 ordered classes of it."
+            f"different values; --bins 10 cuts it into 10 ordered classes."
         )
 
 
@@ -210,18 +210,18 @@ def _binned(name: str, texts: list[str], bins: int) -> tuple[list[str], dict[str
 
 
 def _bin_of(values: Numbers, edges: Numbers) -> Any:
-    """The bin of each value; one on an inner edge belongs to the bin that begins there."""
+    """The bin of each value; one on an inner edge belongs to the bin that starts there."""
     return np.searchsorted(edges[1:-1], values, side="right")
 
 
 def _without_empty_bins(edges: Numbers, values: Numbers) -> Numbers:
-    """Where values repeat, two edges may lie between neighbours; the upper one stays."""
+    """If values repeat, two edges may lie between neighbours; the upper one stays."""
     begins = edges[np.unique(_bin_of(values, edges))]
     return np.unique(np.append(begins, edges[-1]))
 
 
 def _bin_names(edges: Numbers) -> list[str]:
-    """As in "10.5–12", with as few digits as keep the edges apart."""
+    """As in "10.5–12", with just enough digits to keep the edges apart."""
     for digits in range(4, 18):
         texts = [f"{edge:.{digits}g}" for edge in edges]
         if len(set(texts)) == len(texts):

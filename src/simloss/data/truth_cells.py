@@ -1,4 +1,4 @@
-"""What stands in a column of true classes, as the classes of a file of probabilities."""
+"""Reads a column of true classes with the class names of a file of probabilities."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -17,14 +17,14 @@ _SHOWN = 6
 def truth_indices(
     cells: Any, names: Sequence[str], above: Mapping[str, int], first: int, where: str
 ) -> Array:
-    """The class of each cell, (M); -1 where it is empty.
+    """The class of each cell, (M); -1 if it is empty.
 
     Args:
         cells: a column (pandas Series).
         names: the classes, in order.
-        above: the nodes above them by name, where a cell may name one.
-        first: the number of the first row, for the sentence on a cell that names none.
-        where: what the column is called there.
+        above: the nodes above them by name, if a cell may name one.
+        first: the number of the first row, for the error on an unknown cell.
+        where: the name of the column in that error.
     """
     import pandas
 
@@ -34,7 +34,7 @@ def truth_indices(
         raise DataError(f"{where} must hold a class in each cell, but some hold a list.") from None
     texts = as_text(pandas.Series(values, dtype=object))
     place = dict(above) | {name: at for at, name in enumerate(names)}
-    # "3", "3.0" and 3 are one class; where two are one number, only the spelling tells.
+    # "3", "3.0" and 3 are one class; if two names are one number, only the spelling decides.
     numbers = [_number(name) for name in names]
     by_number: dict[float | None, int] = {
         x: at for at, x in enumerate(numbers) if x is not None and numbers.count(x) == 1
@@ -66,7 +66,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _remedy(texts: Sequence[str | None], names: Sequence[str]) -> str:
-    """Where labels and classes count from 0 and from 1."""
+    """A remedy if labels count from 0 and classes from 1, or the other way round."""
     labels = {int(text) for text in texts if text is not None and text.isdecimal()}
     if len(labels) < sum(bool(text) for text in texts) or not all(n.isdecimal() for n in names):
         return ""

@@ -12,7 +12,7 @@ from .source import Progress
 
 _AGES = range(1, 91)
 _NAME = re.compile(r"([0-9]+)_.*\.jpe?g", re.IGNORECASE)
-# Age, gender, race, date; three of the official names lack one of the two in the middle.
+# Age, gender, race, date; three of the official names lack one of the middle two.
 _FULL_NAME = re.compile(r"[0-9]+_[0-9]_[0-9]_[0-9]+.*")
 
 
@@ -25,8 +25,8 @@ def utkface(
 ) -> Dataset:
     """The faces aged 1 to 90 of UTKFace; the class is the age, 90 ordered classes.
 
-    The age stands in the file name, `age_gender_race_date.jpg.chip.jpg`. Gender, race and date
-    are not used, so a name that lacks one will do; a name without an age is left out and counted.
+    The age is in the file name, `age_gender_race_date.jpg.chip.jpg`. Gender, race and date
+    are not used, so a name may lack one; a name without an age is left out and counted.
     Some pictures occur more than once, pixel for pixel: `groups` says which, so that
     `split(..., keep_groups_together=True)` can keep them on one side.
 
@@ -34,10 +34,10 @@ def utkface(
         path: the official archive (UTKFace.tar.gz), another archive of the same files, or the
             folder it was unpacked to.
         size: height and width in pixels to which the images are scaled.
-        cache: the folder in which decoded images are kept; None for `$SIMLOSS_CACHE` or
+        cache: the folder for decoded images; None for `$SIMLOSS_CACHE` or
             `~/.cache/simloss`, False to keep nothing.
-        progress: called with the bytes read so far and the bytes there are, when images have
-            to be decoded.
+        progress: called with the bytes read so far and the total number of bytes, while images
+            are decoded.
 
     Example:
         >>> utkface("UTKFace.tar.gz")  # doctest: +SKIP
@@ -64,7 +64,7 @@ def utkface(
 
 
 def _row_name(file_name: str) -> str | LeftOut | None:
-    """The name without its folder, under which the same picture counts only once.
+    """The name without its folder, so that the same picture counts only once.
 
     Example:
         >>> _row_name("UTKFace/26_1_2_20170116.jpg.chip.jpg")

@@ -1,4 +1,4 @@
-"""UTKFace without its images: small nets can be trained on its principal components."""
+"""UTKFace as principal components, to train small nets without images."""
 
 import os
 from dataclasses import replace
@@ -19,15 +19,15 @@ def utkface_components(
     size: int = 20,
     cache: Cache = None,
 ) -> Dataset:
-    """UTKFace as a table: each face is its first principal components, fitted when it is split.
+    """UTKFace as a table: each face is its first principal components, fitted after the split.
 
-    The cached images of 60 x 60 are averaged to `size` x `size`; which directions are principal is
-    found from the training part, by :class:`simloss.data.Components`, so no test image has a say.
+    The cached images of 60 x 60 are averaged to `size` x `size`; the principal directions come
+    from the training part only (:class:`simloss.data.Components`), so no test image has a say.
 
     Args:
         path: as for :func:`simloss.data.utkface`.
-        components: how many.
-        size: a divisor of 60; three colours of 20 x 20 are 1,200 numbers a face.
+        components: the number of components.
+        size: a divisor of 60; three colours of 20 x 20 are 1,200 numbers per face.
         cache: as for :func:`simloss.data.utkface`.
 
     Example:

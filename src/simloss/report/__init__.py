@@ -1,4 +1,4 @@
-"""Records made into a verdict, tables, figures and one page. Reads run folders, never a model."""
+"""Turns records into a verdict, tables, figures and one page. Reads run folders, never a model."""
 
 from .judge.verdict import Recommendation, Verdict, verdict
 from .tables.markdown import markdown

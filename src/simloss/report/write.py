@@ -1,4 +1,4 @@
-"""Everything people look at, written beside the records."""
+"""Writes the report files beside the records."""
 
 from pathlib import Path
 
@@ -14,8 +14,8 @@ def report(folder: Path, out: Path | None = None) -> Path:
     """Write report.html, table.md, table.tex and table.csv of a run folder.
 
     Args:
-        folder: a run folder (docs/records.md); its records are read, no model is.
-        out: another folder to write to; it is made if need be.
+        folder: a run folder (docs/records.md); only its records are read, no model.
+        out: another folder to write to; it is created if necessary.
 
     Returns:
         The path of report.html.
@@ -24,7 +24,7 @@ def report(folder: Path, out: Path | None = None) -> Path:
 
 
 def write(run: Run, target: Path) -> Path:
-    """The same of a run already read."""
+    """The same for a run that is already read."""
     try:
         target.mkdir(parents=True, exist_ok=True)
     except OSError as error:

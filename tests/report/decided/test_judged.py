@@ -135,19 +135,19 @@ def test_the_chosen_rule_is_not_chosen_by_what_it_costs(found):
 def test_probabilities_that_mean_what_they_say_are_left_alone(tmp_path):
     found = judge(written(tmp_path, *drawn(3000, sharpness=1.0)))
     assert found.chosen.probabilities == "as is"
-    assert "mean what they say" in verdict(found).advice[0]
+    assert "as calibrated as a temperature" in verdict(found).advice[0]
 
 
 def test_a_tendency_and_a_loss_are_called_so(tmp_path):
     p, truth = drawn(40, seed=3, sharpness=1.0)
     told = verdict(judge(written(tmp_path, p, truth)))
     assert told.mood == "tendency"
-    assert "cannot be told apart" in told.sentence
+    assert "do not differ clearly" in told.sentence
     # The truth is always the most probable class, whatever the rest of the probabilities say.
     random = np.random.default_rng(0)
     p = random.dirichlet(np.full(CLASSES, 0.7), 500)
     told = verdict(judge(written(tmp_path, p, p.argmax(1))))
-    assert told.sentence.startswith("The most probable class is right in all of 500 examples")
+    assert told.sentence.startswith("The most probable class is right in all 500 examples")
     truth = np.where(random.random(500) < 0.9, p.argmax(1), 0)
     told = verdict(judge(written(tmp_path, p, truth), Told("squared")))
     assert told.sentence.startswith("Stay with the most probable class")
@@ -159,7 +159,7 @@ def test_classes_in_no_order_cost_the_same(tmp_path):
     assert found.mistakes.kind == "zero-one"
     assert found.chosen is found.baseline
     assert {line.rule for line in found.lines[:-1]} == {"the most probable class"}
-    assert "Where every mistake costs the same" in verdict(found).sentence
+    assert "If every mistake costs the same" in verdict(found).sentence
     assert "quadratic κ" not in columns(found)
 
 
@@ -201,7 +201,7 @@ class TestTrees:
         tree = found.mistakes.tree
         answers = found.baseline.answers
         assert found.baseline.accuracy == metrics.node_accuracy(answers, found.truth, tree)
-        assert any("known to an inner node only" in note for note in verdict(found).notes)
+        assert any("name only an inner node" in note for note in verdict(found).notes)
         assert costliest(found)
 
     def test_a_column_of_superclasses_stands_in_for_an_empty_class(self, tmp_path):
@@ -258,8 +258,8 @@ class TestMistakes:
         ("options", "message"),
         [
             (("cheap", None, None), r"`--cost` must be one of zero-one, .* or a CSV file"),
-            (("absolute", Path("s.csv"), None), r"`--similarity` must stand alone"),
-            (("c.csv", None, Path("t.csv")), r"`--cost` beside `--tree` must be a word"),
+            (("absolute", Path("s.csv"), None), r"`--similarity` must be used alone"),
+            (("c.csv", None, Path("t.csv")), r"`--cost` with `--tree` must be a word"),
         ],
     )
     def test_what_makes_no_sense_is_refused(self, options, message, tmp_path, monkeypatch):
@@ -275,7 +275,7 @@ class TestMistakes:
             Told.of(str(file), None, None)
 
     def test_other_misfits(self):
-        with pytest.raises(ValueError, match="`--by-value` must go with absolute or squared"):
+        with pytest.raises(ValueError, match="`--by-value` needs absolute or squared"):
             Mistakes.of(Told("zero-one"), self.order, by_value=True)
         words = ClassOrder(("low", "high"), "words")
         with pytest.raises(ValueError, match="classes that are numbers or dates, but got 'low'"):

@@ -1,1 +1,1 @@
-"""Probabilities in a file, made into answers; with the truth, what each rule costs."""
+"""Turns probabilities in a file into answers; with the truth, compares the cost of each rule."""

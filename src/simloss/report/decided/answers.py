@@ -1,4 +1,4 @@
-"""The answers for a file of probabilities, some rows at a time, into another file."""
+"""Writes the answers for a file of probabilities to another file, a few rows at a time."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -22,13 +22,13 @@ ENDINGS = (".csv", ".parquet")
 
 @dataclass
 class Answered:
-    """What was answered.
+    """A summary of the answers.
 
     Attributes:
-        rows: how many.
-        unsure: of how many there is no answer.
-        cost: what the answers are expected to cost, in all.
-        counts: answers by class.
+        rows: the number of rows.
+        unsure: the number of rows without an answer.
+        cost: the expected cost of the answers, in total.
+        counts: the number of answers by class.
         first: the first rows of the table.
     """
 
@@ -47,13 +47,13 @@ def answer(
     abstain: float | None,
     out: Path | None,
 ) -> Answered:
-    """Answer every row by lowest expected cost; with `out`, write the table, all of it or nothing.
+    """Answer every row with the lowest expected cost; with `out`, write a complete table or none.
 
     Args:
         file: the probabilities.
-        mistakes: what they cost.
-        temperature: by which the probabilities are tempered first.
-        abstain: give no answer where it is expected to cost more than this.
+        mistakes: the costs.
+        temperature: the temperature to apply to the probabilities first.
+        abstain: give no answer if its expected cost is above this.
         out: a .csv or .parquet file.
     """
     found = Answered()
@@ -69,7 +69,7 @@ def answer(
 
 
 def _frame(part: Part, mistakes: Mistakes, temperature: float, abstain: float | None) -> Any:
-    """The table of some rows: what names them, the answer, its probability, its expected cost."""
+    """The table of some rows: their names, the answer, its probability, its expected cost."""
     import pandas
 
     names = mistakes.order.names

@@ -1,4 +1,4 @@
-"""Means over examples, and how sure they are."""
+"""Means over examples, with intervals."""
 
 import math
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ _LEVEL = 0.95
 
 @dataclass(frozen=True)
 class Estimate:
-    """A mean over examples, and its 95 % interval by Student's t."""
+    """A mean over examples, with its 95 % interval by Student's t."""
 
     value: float
     low: float
@@ -20,7 +20,7 @@ class Estimate:
 
     @classmethod
     def of(cls, values: Tensor, scale: float = 1.0) -> "Estimate":
-        """Of one number per example, (N), each divided by `scale`."""
+        """The mean of one number per example, (N), each divided by `scale`."""
         stats = _checks.installed("scipy.stats", "cli")
         if scale == 0:
             return cls(math.nan, math.nan, math.nan)
@@ -31,5 +31,5 @@ class Estimate:
 
 
 def change(costs: Tensor, baseline: Tensor) -> Estimate:
-    """How much more the first cost than the second on the same examples, as a share of it."""
+    """How much more the first costs than the second on the same examples, as a share of it."""
     return Estimate.of(costs - baseline, float(baseline.mean()))

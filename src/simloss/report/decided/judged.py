@@ -1,9 +1,9 @@
-"""What each rule costs on examples whose truth is known.
+"""The cost of each rule on examples whose truth is known.
 
-The file is read twice. The first time the truth is taken down, and a sample of rows of which the
-temperatures are fitted, one for each fold by the rows outside of it. The second time every row is
-answered, as the probabilities are and with the temperature of its fold. What is kept of a row are
-its answers, not its probabilities.
+The file is read twice. The first pass records the truth and a sample of rows, on which the
+temperatures are fitted, one per fold from the rows outside of it. The second pass answers every
+row, with the original probabilities and with the temperature of its fold. Of each row only the
+answers are kept, not the probabilities.
 """
 
 from dataclasses import dataclass
@@ -25,10 +25,10 @@ from .sampling import FOLDS, Sample
 
 KAPPA = "thresholds for quadratic κ"
 
-# Classes up to which thresholds are fitted: they need tables of C x C.
+# The largest number of classes for which thresholds are fitted: they need tables of C x C.
 _MOST_ORDERED = 2000
 
-# A temperature this near to 1 is not worth the trouble.
+# A temperature this close to 1 is not worth applying.
 _NEAR_ONE = 0.05
 
 
@@ -37,9 +37,9 @@ class Line:
     """One rule on one kind of probabilities.
 
     Attributes:
-        rule: what it answers.
-        probabilities: "as is", "calibrated", or "" where they do not matter.
-        costs: of each example, (N).
+        rule: how it answers.
+        probabilities: "as is", "calibrated", or "" if they do not matter.
+        costs: the cost of each example, (N).
         answers: (N).
         accuracy: the share of right answers.
         kappa: quadratic kappa, for ordered classes.
@@ -55,21 +55,21 @@ class Line:
 
 @dataclass(frozen=True)
 class Judged:
-    """What was found.
+    """The results.
 
     Attributes:
-        mistakes: what they cost.
+        mistakes: the costs.
         truth: classes, or nodes above them, (N).
-        left_out: rows without a truth that could be used.
+        left_out: the number of rows without a usable truth.
         lines: all rules; the most probable class first.
         temperature: fitted on all examples, for new ones.
-        temperatures: of each fold, by the others.
-        nll: as is and calibrated by the other folds.
+        temperatures: one per fold, fitted on the others.
+        nll: as is, and calibrated on the other folds.
         calibration_error: the same.
         reliability: the same.
-        curves: kind of probabilities -> cost against share answered, of the cost's own rule.
-        node_curve: risk against coverage of a tree's nodes, of the sample.
-        thresholds: for quadratic kappa, fitted on all examples, for new ones; None without order.
+        curves: kind of probabilities -> cost against share answered, for the cost's own rule.
+        node_curve: risk against coverage of a tree's nodes, on the sample.
+        thresholds: for quadratic kappa, fitted on all examples, for new ones; None if unordered.
     """
 
     mistakes: Mistakes
@@ -92,14 +92,14 @@ class Judged:
 
     @property
     def is_calibrated_better(self) -> bool:
-        """Whether the likelihood says so, on examples the temperature was not fitted on."""
+        """Whether the likelihood improves, on examples the temperature was not fitted on."""
         return self.nll[1] < self.nll[0] and abs(self.temperature - 1) > _NEAR_ONE
 
     @property
     def chosen(self) -> Line:
         """The cost's own rule, on the probabilities that are more likely.
 
-        Chosen without a look at what it costs, so that the comparison is that of a single rule.
+        Chosen without looking at its cost, so that the comparison is that of a single rule.
         """
         own = [line for line in self.lines if line.rule == self.mistakes.rule]
         wanted = CALIBRATED if self.is_calibrated_better else AS_IS
@@ -109,13 +109,13 @@ class Judged:
 def judged(
     file: ProbabilityFile, mistakes: Mistakes, *, truth: str, superclass: str | None = None
 ) -> Judged:
-    """Judge every rule.
+    """Compare all rules.
 
     Args:
         file: the probabilities.
-        mistakes: what they cost.
-        truth: the column of true classes; with a tree, an inner node may stand there, too.
-        superclass: the column that names a node of the tree where the class is not known.
+        mistakes: the costs.
+        truth: the column of true classes; with a tree, it may also name inner nodes.
+        superclass: the column that names a node of the tree if the class is unknown.
     """
     truths = Truths(file, mistakes, truth, superclass)
     labels, sample = first_pass(file, truths)
@@ -185,7 +185,7 @@ def _line(mistakes: Mistakes, rule: str, kind: str, answers: Tensor, y: Tensor) 
 
 
 def _constant(mistakes: Mistakes, y: Tensor, fold: Tensor) -> Line:
-    """Always the same answer, the best by the other folds."""
+    """Always the same answer, the best on the other folds."""
     count = len(mistakes.order.names)
     answers = torch.empty_like(y)
     for part in range(FOLDS):

@@ -1,4 +1,4 @@
-"""What a mistake costs, as the user says it, for the classes of a file."""
+"""The cost of a mistake, as the user gives it, for the classes of a file."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -33,12 +33,12 @@ _NOUNS = {
 
 @dataclass(frozen=True)
 class Told:
-    """What the user said of costs, before the classes are known.
+    """The costs the user passed, before the classes are known.
 
     Attributes:
-        kind: a word of `WORDS`, "similarity" or "matrix"; None where nothing was said.
+        kind: a word of `WORDS`, "similarity" or "matrix"; None by default.
         value: the similarity, the tree or the costs.
-        names: the classes it knows, if it does.
+        names: its class names, if it has them.
     """
 
     kind: str | None
@@ -49,7 +49,7 @@ class Told:
     def of(cls, cost: str | None, similarity_file: Path | None, tree_file: Path | None) -> "Told":
         """From the options of the command."""
         if similarity_file is not None and (cost is not None or tree_file is not None):
-            raise ValueError("`--similarity` must stand alone, without `--cost` and `--tree`.")
+            raise ValueError("`--similarity` must be used alone, without `--cost` and `--tree`.")
         if similarity_file is not None:
             loaded = similarity.load(similarity_file)
             _checks.of_kind_similarity("--similarity", loaded.kind)
@@ -75,21 +75,21 @@ class Told:
 
 def _word(cost: str | None) -> str | None:
     if cost is not None and cost not in WORDS:
-        raise ValueError(f"`--cost` beside `--tree` must be a word, but got '{cost}'.")
+        raise ValueError(f"`--cost` with `--tree` must be a word, but got '{cost}'.")
     return cost
 
 
 @dataclass(frozen=True)
 class Mistakes:
-    """What they cost.
+    """The costs of mistakes.
 
     Attributes:
         order: the classes.
         kind: "zero-one", "absolute", "squared", "tree", "similarity" or "matrix".
-        cost: what :func:`simloss.decide` takes.
-        positions: of the classes, where distances go by value.
-        tree: of the classes, if they have one.
-        reason: why this kind; empty where the user said so.
+        cost: as for :func:`simloss.decide`.
+        positions: those of the classes, if distances use their values.
+        tree: the tree of the classes, if they have one.
+        reason: why this kind; empty if the user chose it.
     """
 
     order: ClassOrder
@@ -101,12 +101,12 @@ class Mistakes:
 
     @classmethod
     def of(cls, told: Told, order: ClassOrder, *, by_value: bool) -> "Mistakes":
-        """For the classes of a file; what their names suggest where nothing was said."""
+        """The costs for the classes of a file; by default what their names suggest."""
         names = order.names
         kind, reason = told.kind, ""
         if kind is None:
             kind = "absolute" if order.is_ordered else "zero-one"
-            has = "in an order" if order.is_ordered else "in no order that their names tell"
+            has = "in an order" if order.is_ordered else "in no order that their names show"
             reason = f"the classes are {has}"
         tree = _tree(told.value, names, is_needed=kind == "tree")
         positions = _positions(names, kind) if by_value else None
@@ -118,22 +118,22 @@ class Mistakes:
 
     @property
     def rule(self) -> str:
-        """What is answered to keep the cost low."""
+        """How the answer is chosen to keep the cost low."""
         return _RULES[self.kind]
 
     @property
     def noun(self) -> str:
-        """What is measured, in the middle of a sentence."""
+        """What is measured, inside a sentence."""
         return _NOUNS[self.kind]
 
     @property
     def heading(self) -> str:
-        """The same above a column."""
+        """The same as a column heading."""
         return "mean cost" if self.kind in ("tree", "similarity", "matrix") else self.noun[4:]
 
     @property
     def unit(self) -> str:
-        """What follows the number: " classes"."""
+        """The unit after a number: " classes"."""
         return " classes" if self.kind == "absolute" and self.positions is None else ""
 
     def rules(self) -> dict[str, tuple[Any, Any]]:
@@ -146,7 +146,7 @@ class Mistakes:
         return found
 
     def of_answers(self, answers: Tensor, truth: Tensor) -> Tensor:
-        """What each answer costs, (M), in float64."""
+        """The cost of each answer, (M), in float64."""
         if self.positions is None:
             return charged(answers, truth, self.cost, tuple(answers.shape)).double()
         away = distances(answers, truth, self.positions).double()
@@ -160,7 +160,7 @@ def _tree(value: Any, names: Sequence[str], *, is_needed: bool) -> Tree | None:
     are_paths = all("/" in name.strip("/") for name in names)
     if is_needed and not are_paths:
         raise ValueError(
-            "`--cost tree` must have a tree: give its file with `--tree`, or class columns whose "
+            "`--cost tree` must have a tree: pass its file with `--tree`, or class columns whose "
             f"names are paths, such as bird/robin, but got {names[0]!r}."
         )
     return Tree.from_paths(names) if are_paths else None
@@ -168,11 +168,11 @@ def _tree(value: Any, names: Sequence[str], *, is_needed: bool) -> Tree | None:
 
 def _positions(names: Sequence[str], kind: str) -> list[float]:
     if kind not in ("absolute", "squared"):
-        raise ValueError(f"`--by-value` must go with absolute or squared costs, but got {kind}.")
+        raise ValueError(f"`--by-value` needs absolute or squared costs, but got {kind}.")
     found = spaced_positions(names)
     if found is None:
         raise ValueError(
-            f"`--by-value` must go with classes that are numbers or dates, but got {names[0]!r}."
+            f"`--by-value` needs classes that are numbers or dates, but got {names[0]!r}."
         )
     return found
 
@@ -192,12 +192,12 @@ def _in_class_order(told: Told, names: Sequence[str]) -> Any:
 
 
 def _places(known: Sequence[str], names: Sequence[str], option: str) -> list[int]:
-    """Where each class stands in what the user gave."""
+    """The index of each class in what the user passed."""
     place = {name: at for at, name in enumerate(known)}
     for name in names:
         if name not in place:
             remedy = _checks.nearest_spelling(name, known)
             raise ValueError(
-                f"`{option}` must know every class, but it does not know {name!r}{remedy}."
+                f"`{option}` must contain every class, but {name!r} is missing{remedy}."
             )
     return [place[name] for name in names]

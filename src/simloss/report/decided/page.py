@@ -1,4 +1,4 @@
-"""The page: the verdict, what each rule costs, and when it is better not to answer."""
+"""The page: the verdict, the cost of each rule, and when it is better not to answer."""
 
 from pathlib import Path
 from typing import NamedTuple
@@ -13,12 +13,12 @@ from .table import columns, rows
 from .verdict import Verdict, number, percent
 
 _MOST_CONFUSIONS = 15
-_FEWEST = 10  # examples of a bin that says anything
+_FEWEST = 10  # a bin with fewer examples says nothing
 _COLOURS = {AS_IS: BLACK, CALIBRATED: PALETTE[0]}
 
 
 def page(found: Judged, verdict: Verdict, path: Path, again: str) -> str:
-    """The page as HTML; `again` is the command that answers new rows so."""
+    """The page as HTML; `again` is the command that answers new rows this way."""
     plots = {"abstain": {"all": _abstaining(found)}, "reliability": {"all": _reliability(found)}}
     if found.node_curve is not None:
         plots["nodes"] = {"all": _nodes(found.node_curve)}
@@ -65,7 +65,7 @@ def _calibration(found: Judged) -> list[tuple[str, str, str]]:
 
 
 class Confusion(NamedTuple):
-    """One way to be wrong: what is true, what is answered, how often and at what cost."""
+    """One kind of mistake: the truth, the answer, how often and at what cost."""
 
     truth: str
     answer: str
@@ -75,7 +75,7 @@ class Confusion(NamedTuple):
 
 
 def costliest(found: Judged) -> list[Confusion]:
-    """The mistakes of the chosen rule that cost most in all."""
+    """The mistakes of the chosen rule with the highest total cost."""
     answers, truth, mistakes = found.chosen.answers, found.truth, found.mistakes
     tree = mistakes.tree
     names = [*mistakes.order.names, *(tree.names[tree.num_classes :] if tree is not None else ())]

@@ -1,4 +1,4 @@
-"""A file of probabilities read twice: for the truth and a temperature, then for the answers."""
+"""Reads a file of probabilities twice: for the truth and a temperature, then for the answers."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -21,12 +21,12 @@ from .sampling import FOLDS, Sample, folds
 AS_IS, CALIBRATED = "as is", "calibrated"
 
 _SAMPLE_ENTRIES = 1 << 22
-_FEWEST = 20  # examples of which anything can be said
+_FEWEST = 20  # with fewer examples nothing can be said
 
 
 @dataclass(frozen=True)
 class Truths:
-    """Which columns say what is true."""
+    """The columns that hold the truth."""
 
     file: ProbabilityFile
     mistakes: Mistakes
@@ -34,7 +34,7 @@ class Truths:
     superclass: str | None
 
     def of(self, part: Part) -> Any:
-        """Classes, nodes above them, or -1 for what is not known or cannot be used, (M)."""
+        """Classes, nodes above them, or -1 for what is unknown or unusable, (M)."""
         names, tree = self.file.order.names, self.mistakes.tree
         above = _inner_nodes(tree) if tree is not None else {}
         where = f"`--truth` {self.truth!r}"
@@ -48,13 +48,13 @@ class Truths:
 
 
 def _inner_nodes(tree: Tree) -> dict[str, int]:
-    """The nodes above the classes by name; a name that two of them have tells nothing."""
+    """The nodes above the classes by name; a name that two of them share is left out."""
     names = tree.names[tree.num_classes :]
     return {name: tree.num_classes + at for at, name in enumerate(names) if names.count(name) == 1}
 
 
 def first_pass(file: ProbabilityFile, truths: Truths) -> tuple[list[Any], Sample]:
-    """The truth of each part, and a sample of the rows whose class is known."""
+    """The truth of each chunk, and a sample of the rows whose class is known."""
     count = len(file.order.names)
     sample, labels = Sample(max(1000, _SAMPLE_ENTRIES // count), count), []
     for part in file.parts():
@@ -73,7 +73,7 @@ def first_pass(file: ProbabilityFile, truths: Truths) -> tuple[list[Any], Sample
 
 
 def temperatures_of(sample: Sample) -> tuple[float, ...]:
-    """For each fold, by the rows outside of it; then by all."""
+    """For each fold, fitted on the rows outside of it; then on all."""
     z, y, fold = logits(sample.probabilities), torch.from_numpy(sample.truth), folds(sample.rows)
     chosen = [fold != part for part in range(FOLDS)] + [fold >= 0]
     return tuple(fit_temperature(z[some], y[some]) if some.any() else 1.0 for some in chosen)
@@ -122,7 +122,7 @@ class SecondPass:
             self.sums[name, kind] = self.sums.get((name, kind), torch.zeros_like(own)) + own
 
     def value(self, name: str) -> tuple[float, float]:
-        """A metric of the probabilities as they are, and calibrated."""
+        """A metric of the original and of the calibrated probabilities."""
         first, second = (
             float(metrics.find(name).finish(self.sums[name, kind])) for kind in (AS_IS, CALIBRATED)
         )

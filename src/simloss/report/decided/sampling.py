@@ -1,6 +1,6 @@
-"""Folds and a sample of rows of which nobody knows how many will come.
+"""Folds and a sample for a stream of rows of unknown length.
 
-Both go by the number of a row alone, so that a file can be read again and again.
+Both depend only on the number of a row, so that a file can be read repeatedly.
 """
 
 from typing import Any
@@ -19,7 +19,7 @@ def folds(rows: Array) -> Array:
 
 
 def _scrambled(rows: Array, stream: int) -> Array:
-    """Numbers that look random, the same for a row whenever it is asked for (splitmix64)."""
+    """Numbers that look random, always the same for a row (splitmix64)."""
     step = np.uint64(0x9E3779B97F4A7C15)
     z = (rows.astype(np.uint64) * np.uint64(2) + np.uint64(stream)) * step
     for shift, factor in _SCRAMBLED:
@@ -28,7 +28,7 @@ def _scrambled(rows: Array, stream: int) -> Array:
 
 
 class Sample:
-    """At most so many rows, each as likely as any other: those whose scrambled number is lowest.
+    """At most this many rows, each equally likely: those with the lowest scrambled numbers.
 
     Attributes:
         rows: their numbers, (K).
@@ -43,7 +43,7 @@ class Sample:
         self.truth = np.empty(0, np.int64)
 
     def add(self, rows: Array, probabilities: Array, truth: Array) -> None:
-        """Take in some rows, and leave out what is too much."""
+        """Add some rows, and drop those that are too many."""
         every = np.concatenate([self.rows, rows])
         kept = np.sort(np.argsort(_scrambled(every, 0), kind="stable")[: self.most])
         before, after = kept[kept < len(self.rows)], kept[kept >= len(self.rows)] - len(self.rows)

@@ -1,4 +1,4 @@
-"""What every rule costs, as a table for the terminal and the page."""
+"""The cost of every rule, as a table for the terminal and the page."""
 
 import math
 from dataclasses import dataclass
@@ -10,12 +10,12 @@ from .verdict import number, percent, signed
 
 @dataclass(frozen=True)
 class Row:
-    """One line of the table, in words.
+    """One line of the table, as text.
 
     Attributes:
-        rule: what is answered.
+        rule: how it answers.
         cells: the other columns.
-        is_chosen: whether it is the one we would use.
+        is_chosen: whether it is the recommended one.
     """
 
     rule: str
@@ -61,7 +61,7 @@ def rows(found: Judged) -> list[Row]:
 
 
 def as_text(found: Judged) -> str:
-    """Aligned plain text; the arrow marks what we would use."""
+    """Aligned plain text; an arrow marks the recommended rule."""
     lines = [["", "answer", *columns(found)]]
     lines += [["→" if row.is_chosen else "", row.rule, *row.cells] for row in rows(found)]
     widths = [max(len(line[at]) for line in lines) for at in range(len(lines[0]))]

@@ -1,4 +1,4 @@
-"""What follows from what was found, in sentences a layman can act on."""
+"""The conclusions, in plain sentences that say what to do."""
 
 import math
 from dataclasses import dataclass
@@ -7,18 +7,18 @@ from .estimates import Estimate, change
 from .judged import KAPPA, Judged, Line
 from .passes import CALIBRATED
 
-# The share of examples that still get an answer where the advice is to leave some out.
+# The share of examples that still get an answer when the advice is to leave some out.
 _ANSWERED = 0.8
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """In words.
+    """The verdict in words.
 
     Attributes:
         sentence: the answer.
-        advice: what to do about it.
-        notes: what a reader should know.
+        advice: what to do.
+        notes: what else a reader should know.
         mood: "helps", "tendency" or "".
     """
 
@@ -29,7 +29,7 @@ class Verdict:
 
 
 def verdict(found: Judged) -> Verdict:
-    """Of what was judged."""
+    """The verdict on the results."""
     chosen, baseline = found.chosen, found.baseline
     difference = change(chosen.costs, baseline.costs)
     mood = "" if chosen is baseline else "helps" if difference.high < 0 else ""
@@ -44,7 +44,7 @@ def _sentence(found: Judged, difference: Estimate) -> str:
     plain, count = Estimate.of(baseline.costs), len(found.truth)
     if chosen is baseline:
         return (
-            f"Where every mistake costs the same, the most probable class is the right answer: "
+            f"If every mistake costs the same, the most probable class is the right answer: "
             f"{percent(plain.value)} of {count:,} examples are answered wrong "
             f"(95 % interval {percent(plain.low)} to {percent(plain.high)})."
         )
@@ -54,7 +54,7 @@ def _sentence(found: Judged, difference: Estimate) -> str:
     )
     over = f"over {count:,} examples"
     if math.isnan(difference.value):
-        return f"The most probable class is right in all of {count:,} examples: nothing is to gain."
+        return f"The most probable class is right in all {count:,} examples: nothing to gain."
     if difference.high < 0:
         return (
             f"Answer by {_rule(found, chosen)}: {measured}, {percent(-difference.value)} less "
@@ -64,10 +64,10 @@ def _sentence(found: Judged, difference: Estimate) -> str:
         return (
             f"Stay with the most probable class: by {_rule(found, chosen)} {measured}, "
             f"{percent(difference.value)} more (95 % interval {percent(difference.low)} to "
-            f"{percent(difference.high)}) {over}. The probabilities do not mean what they say."
+            f"{percent(difference.high)}) {over}. The probabilities are not calibrated well enough."
         )
     return (
-        f"{_rule(found, chosen, begins=True)} and the most probable class cannot be told apart: "
+        f"{_rule(found, chosen, begins=True)} and the most probable class do not differ clearly: "
         f"{measured}, {signed(difference.value)} (95 % interval {signed(difference.low)} to "
         f"{signed(difference.high)}) {over}."
     )
@@ -83,14 +83,14 @@ def _calibration(found: Judged) -> str:
     before, after = found.calibration_error
     if not found.is_calibrated_better:
         return (
-            f"The probabilities mean what they say, as far as a temperature can tell: their "
+            f"The probabilities are as calibrated as a temperature can make them: their "
             f"calibration error is {percent(before)}."
         )
     how = "too sure of themselves" if found.temperature > 1 else "not sure enough of themselves"
     return (
         f"The probabilities are {how}: a temperature of {found.temperature:.3g} makes the truth "
         f"more likely, by {found.nll[0] - found.nll[1]:.3g} nats per example, on examples it was "
-        f"not fitted on; the calibration error goes from {percent(before)} to {percent(after)}."
+        f"not fitted on; the calibration error changes from {percent(before)} to {percent(after)}."
     )
 
 
@@ -101,8 +101,8 @@ def _abstaining(found: Judged) -> list[str]:
     if curve.coverage[at] == 1 or curve.risk[0] == 0:
         return []
     return [
-        f"Without an answer for the {percent(1 - curve.coverage[at], 0)} of examples that are "
-        f"expected to cost most, {found.mistakes.noun} is {number(curve.risk[at])}"
+        f"If the {percent(1 - curve.coverage[at], 0)} of examples with the highest expected cost "
+        f"get no answer, {found.mistakes.noun} is {number(curve.risk[at])}"
         f"{found.mistakes.unit} instead of {number(curve.risk[0])}: "
         f"--abstain {curve.threshold[at]:.3g}."
     ]
@@ -117,7 +117,7 @@ def _kappa(found: Judged) -> list[str]:
     if line.kappa <= (best.kappa or 0.0):
         return []
     return [
-        f"If quadratic kappa is what counts, thresholds on the expected class reach "
+        f"If quadratic kappa matters, thresholds on the expected class reach "
         f"{line.kappa:.3f}, {best.rule} {best.kappa:.3f}: simloss.fit_thresholds in Python."
     ]
 
@@ -128,17 +128,15 @@ def _notes(found: Judged) -> list[str]:
         notes.append(f"{found.left_out:,} rows without a known class are left out.")
     nodes = int((found.truth >= len(found.mistakes.order.names)).sum())
     if nodes:
-        notes.append(
-            f"{nodes:,} rows are known to an inner node only: an answer below it counts as right."
-        )
+        notes.append(f"{nodes:,} rows name only an inner node: an answer below it counts as right.")
     constant = found.lines[-1]
     if constant.costs.mean() <= found.chosen.costs.mean():
-        notes.append(f"To answer {constant.rule} would cost no more.")
+        notes.append(f"Answering {constant.rule} would not cost more.")
     return notes
 
 
 def percent(value: float, digits: int | None = None) -> str:
-    """A share, with one digit behind the point, and two where it is small.
+    """A share, with one digit after the point, or two if it is small.
 
     Example:
         >>> percent(0.0671), percent(0.0051), percent(0.2, 0)
@@ -160,7 +158,7 @@ def signed(value: float) -> str:
 
 
 def number(value: float) -> str:
-    """With three digits that count.
+    """With three significant digits.
 
     Example:
         >>> number(0.43126), number(1.3), number(0.0000123), number(1234.5)

@@ -1,1 +1,1 @@
-"""The page's figures as plotly's plain data, one file a figure; nothing is drawn here."""
+"""The figures of the page as plotly's plain data, one file per figure; nothing is drawn here."""

@@ -1,4 +1,4 @@
-"""Many classes made few enough to be drawn."""
+"""Groups many classes into few enough bins to draw."""
 
 from dataclasses import dataclass
 from itertools import pairwise
@@ -12,12 +12,12 @@ from .outputs import Floats
 
 @dataclass(frozen=True)
 class Bins:
-    """Neighbouring classes put together.
+    """Neighbouring classes grouped together.
 
     Attributes:
         starts: the first class of each bin, (K).
         labels: "12", or "12–15" for several.
-        firsts: "12" in either case, for the marks of an axis.
+        firsts: "12" in either case, for the ticks of an axis.
     """
 
     starts: NDArray[np.int64]
@@ -26,7 +26,7 @@ class Bins:
 
     @classmethod
     def of(cls, classes: Classes, most: int) -> "Bins":
-        """At most `most` bins of nearly equal size; one per class where that is enough."""
+        """At most `most` bins of nearly equal size; one per class if that is enough."""
         count = len(classes)
         edges = np.linspace(0, count, min(count, most) + 1).round().astype(np.int64)
         labels = [
@@ -45,5 +45,5 @@ class Bins:
 
 
 def most_common(shares: Floats, most: int) -> NDArray[np.int64]:
-    """The places of the largest, in their own order."""
+    """The indices of the largest values, in order."""
     return np.sort(np.argsort(-shares, kind="stable")[:most])

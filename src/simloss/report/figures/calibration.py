@@ -1,4 +1,4 @@
-"""How often the answer is right against how sure the net was."""
+"""How often the answer is right, against how sure the net was."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Which answers stand where which classes are true, and which of the mistakes cost most."""
+"""Answers by true class, and the mistakes that cost most."""
 
 from dataclasses import dataclass
 
@@ -21,10 +21,10 @@ class Mistake:
 
     Attributes:
         truth: the true class's name.
-        answer: what was answered.
-        per_thousand: how often, of 1,000 test examples.
-        cost: what one of them costs.
-        share: of the whole cost of all mistakes.
+        answer: the answered class's name.
+        per_thousand: how often, per 1,000 test examples.
+        cost: the cost of one of them.
+        share: the share of the total cost of all mistakes.
     """
 
     truth: str
@@ -37,7 +37,7 @@ class Mistake:
 def confusion(classes: Classes, counts: Floats) -> Figure:
     """A heat map of answers by true class, each row in percent.
 
-    Ordered classes are put into bins where there are many; of others, those with the most mistakes
+    Many ordered classes are grouped into bins; of other classes, those with the most mistakes
     are shown.
     """
     if classes.is_ordered:
@@ -61,13 +61,13 @@ def confusion(classes: Classes, counts: Floats) -> Figure:
 
 
 def _percent(counts: Floats) -> Floats:
-    """Each row by its own sum; zeros where there is no example."""
+    """Each row divided by its sum; zeros if there is no example."""
     shares: Floats = 100 * counts / np.maximum(counts.sum(1, keepdims=True), 1)
     return shares
 
 
 def _most_confused(counts: Floats, classes: Classes) -> NDArray[np.int64]:
-    """The classes in most mistakes, those of one superclass together."""
+    """The classes with the most mistakes, grouped by superclass."""
     mistakes = counts - np.diag(np.diag(counts))
     order = np.argsort(-(mistakes.sum(0) + mistakes.sum(1)), kind="stable")[:_MOST_CLASSES]
     groups = classes.superclasses or ("",) * len(classes)
@@ -75,7 +75,7 @@ def _most_confused(counts: Floats, classes: Classes) -> NDArray[np.int64]:
 
 
 def costliest(classes: Classes, counts: Floats, cost: MistakeCosts, most: int = 8) -> list[Mistake]:
-    """The confusions that cost most on test data, the worst first."""
+    """The confusions that cost most on test data, worst first."""
     truth, answers = np.nonzero(counts)
     costs = cost.of(truth, answers)
     totals = costs * counts[truth, answers]

@@ -1,4 +1,4 @@
-"""Which treatments' output distributions the page draws together, and in which colours."""
+"""Which output distributions the page draws together, and in which colours."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -10,18 +10,18 @@ from .distributions import Distributions, fitting
 from .outputs import Outputs
 from .style import PALETTE, colour, dash
 
-# Cool to warm as the parameter grows, told apart with any colour vision.
+# From cool to warm as the parameter grows, distinguishable with any colour vision.
 _BY_VALUE = (PALETTE[5], PALETTE[0], PALETTE[4], PALETTE[1])
 
 
 @dataclass(frozen=True)
 class Group:
-    """Treatments that are the curves of one figure.
+    """Treatments whose curves share a figure.
 
     Attributes:
-        label: what the page's selector calls them.
+        label: its name in the page's selector.
         rows: the treatments, cross entropy first.
-        by_value: whether they are values of one family, which then all would have one colour.
+        by_value: whether they are values of one family, which would otherwise share a colour.
     """
 
     label: str
@@ -30,7 +30,7 @@ class Group:
 
 
 class Curves:
-    """The distributions that fit the page; rows are added one by one."""
+    """The distributions that fit on the page; rows are added one by one."""
 
     def __init__(self, run: Run) -> None:
         best = best_of_each(run.results, run.verdict.findings)
@@ -44,7 +44,7 @@ class Curves:
         self._places: dict[int, int] = {}
 
     def add(self, row: Row, outputs: Outputs) -> None:
-        """Take up a treatment's outputs."""
+        """Add a treatment's outputs."""
         self._places[id(row)] = len(self._places)
         self._made.add(row, outputs)
 

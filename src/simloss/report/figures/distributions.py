@@ -1,8 +1,8 @@
-"""What the page needs to draw mean output distributions for a class of the reader's choice.
+"""The data for drawing mean output distributions for a class of the reader's choice.
 
 All classes x classes x treatments would be far too much for a page, so there is a budget. To stay
-in it, first the parts but test go, then all treatments but the best of each family, then neighbours
-are put into bins or the improbable answers left out, and at last some of the classes.
+within it, first all parts but test are dropped, then all treatments but the best of each family,
+then neighbours are grouped into bins or improbable answers left out, and finally some classes.
 """
 
 import base64
@@ -18,7 +18,7 @@ from ..judge.wording import cut
 from .bins import Bins
 from .outputs import PARTS, Floats, Outputs
 
-# Numbers in the page; two bytes each, a third more in base64.
+# How many numbers fit on the page; two bytes each, a third more in base64.
 BUDGET = 400_000
 _MOST_BINS = 100
 _MOST_ANSWERS = 20
@@ -30,9 +30,9 @@ class Distributions:
     """Mean output distributions, ready for the page; rows are added one by one.
 
     Attributes:
-        classes: what they are about.
-        parts: which parts of the data.
-        curves: how many treatments there will be.
+        classes: the classes of the run.
+        parts: the parts of the data.
+        curves: the number of treatments.
         places: the classes that can be chosen.
     """
 
@@ -57,7 +57,7 @@ class Distributions:
 
     @staticmethod
     def width(classes: Classes) -> int:
-        """Numbers a distribution of one class takes."""
+        """How many numbers the distribution of one class takes."""
         count = len(classes)
         if count <= _MOST_BINS:
             return count
@@ -69,7 +69,7 @@ class Distributions:
         return parts * curves * cls.width(classes) * len(classes)
 
     def add(self, row: Row, outputs: Outputs) -> None:
-        """Take up one treatment; the first decides which answers of many are shown."""
+        """Add a treatment; the first decides which answers are shown if there are many."""
         if self.columns is None:
             self._look_at(outputs)
         curve: dict[str, Any] = {"label": cut(row.label, 40), "overall": {}, "byClass": {}}
@@ -101,7 +101,7 @@ class Distributions:
         return np.take_along_axis(chosen, self.columns, 1) if self.columns.size else chosen
 
     def default_class(self) -> int:
-        """The place in `places` shown first: in the middle of the data."""
+        """The index in `places` to show first: in the middle of the data."""
         counts = np.array(self.counts.get("test", [0]), dtype=float)
         if not self.classes.is_ordered:
             return int(counts.argmax())

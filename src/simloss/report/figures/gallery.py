@@ -1,6 +1,6 @@
-"""All figures of a run, and the few numbers that stand beside them.
+"""All figures of a run, and the few numbers beside them.
 
-The arrays of one treatment after the other are read, reduced to what the page shows, and dropped:
+The arrays of each treatment are read in turn, reduced to what the page shows, and dropped:
 a grid may hold far more than fits in memory.
 """
 
@@ -23,19 +23,19 @@ from .tradeoff import tradeoff
 from .training import training
 from .usage import Shares, effective_numbers, strips
 
-# Seeds per treatment whose training is averaged.
+# The number of seeds per treatment whose training is averaged.
 _HISTORIES = 10
 
 
 @dataclass
 class Gallery:
-    """What :func:`gallery` makes.
+    """The result of :func:`gallery`.
 
     Attributes:
         plots: place on the page -> variant -> figure.
-        outputs: the data of the two figures that the page's script draws itself.
+        outputs: the data of the two figures that the page's script draws.
         parameter_plots: (place, title) of the plots against the parameter.
-        parameter_metrics: (variant, label) of them.
+        parameter_metrics: (variant, label) of these plots.
         effective_plots: (place, title) of the plots of the number of classes in use.
         strip_families: (variant, label) of the plot of classes in use.
         confusion_variants: (variant, label) of the confusion heat map.
@@ -112,7 +112,7 @@ def _add_arrays(made: Gallery, run: Run) -> None:
 
 
 def _add_confusion(made: Gallery, run: Run, row: Row, outputs: Outputs) -> None:
-    """Of cross entropy under every rule, and of what we would use."""
+    """The confusions of cross entropy under every rule, and of the recommended treatment."""
     best = run.verdict.recommendation
     rules = run.results.rules if row.is_baseline else ()
     if best is not None and best.row is row and not row.is_baseline:
@@ -145,7 +145,7 @@ def _add_usage(
 
 
 def _histories(run: Run, rows: list[Row]) -> list[tuple[Row, list[list[dict[str, Any]]]]]:
-    """How each row's seeds trained, read from the records in a second pass."""
+    """The training of each row's seeds, read from the records in a second pass."""
     cells = {
         cell: i for i, row in enumerate(rows) for _, cell in sorted(row.cells.items())[:_HISTORIES]
     }

@@ -13,14 +13,14 @@ Floats = NDArray[np.float64]
 
 PARTS = ("test", "validation", "train")
 _SEEDS = 10
-# Numbers that are read for the figures at most; of more classes fewer seeds are looked at.
+# The most numbers to read for the figures; with more classes, fewer seeds are read.
 _ENTRIES = 200_000_000
 _LARGEST_COUNT = 2.0**53
 
 
 @dataclass
 class Outputs:
-    """What one treatment's nets answered, summed over seeds.
+    """The outputs of one treatment's nets, summed over seeds.
 
     Attributes:
         seeds: how many were read.
@@ -37,7 +37,7 @@ class Outputs:
     calibration: Floats = field(default_factory=lambda: np.zeros((3, 15)))
 
     def add(self, arrays: Arrays) -> None:
-        """Take up one cell."""
+        """Add one cell."""
         for part in PARTS:
             counts = arrays[f"{part}_counts"].astype(float)
             sums = arrays[f"{part}_mean_output"].astype(float) * counts[:, None]
@@ -54,7 +54,7 @@ class Outputs:
         return self.sums[part].sum(0) / max(self.counts[part].sum(), 1)
 
     def by_class(self, part: str) -> Floats:
-        """The mean output by true class, (C, C); zeros for a class without an example."""
+        """The mean output by true class, (C, C); zeros for a class without examples."""
         return self.sums[part] / np.maximum(self.counts[part], 1)[:, None]
 
     def truth(self, part: str) -> Floats:
@@ -70,7 +70,7 @@ class Outputs:
 def outputs_of(
     folder: RunFolder, rows: Iterable[Row], num_classes: int
 ) -> Iterator[tuple[Row, Outputs]]:
-    """Each row's outputs, read one after the other; rows without readable arrays are left out."""
+    """Each row's outputs, read in turn; rows without readable arrays are left out."""
     rows = list(rows)
     entries = max(1, len(rows)) * 7 * num_classes**2
     seeds = max(1, min(_SEEDS, _ENTRIES // max(1, entries)))
@@ -85,7 +85,7 @@ def outputs_of(
 
 
 def _readable(folder: RunFolder, cell: str, num_classes: int) -> Arrays | None:
-    """A cell's arrays; None where they are missing, damaged or of other classes."""
+    """A cell's arrays; None if they are missing, damaged or of other classes."""
     try:
         arrays = folder.sidecar(cell)
     except RunFolderError:
@@ -101,7 +101,7 @@ def _readable(folder: RunFolder, cell: str, num_classes: int) -> Arrays | None:
 
 
 def _counts(array: NDArray[np.generic]) -> bool:
-    """Whether it holds counts or probabilities, as far as figures have to rely on it."""
+    """Whether it holds counts or probabilities, as far as the figures rely on it."""
     if array.dtype.kind not in "iuf" or not array.size:
         return False
     return float(np.min(array)) >= 0 and float(np.max(array)) < _LARGEST_COUNT

@@ -1,4 +1,4 @@
-"""A metric against the parameter, one plot a decision rule and kind of parameter."""
+"""A metric against the parameter, one plot per decision rule and kind of parameter."""
 
 import math
 
@@ -14,7 +14,7 @@ _MOST_TICKS = 10
 
 
 def parameters(verdict: Verdict) -> list[str]:
-    """The kinds of parameter that have at least two values: r, l, t; of the families shown."""
+    """The kinds of parameter (r, l, t) with at least two values, among the families shown."""
     values: dict[str, set[float]] = {}
     shown = points_of_families(verdict.results, verdict.findings).values()
     for row in (row for rows in shown for row in rows):
@@ -45,7 +45,7 @@ def against_parameter(verdict: Verdict, symbol: str, rule: str, name: str) -> Fi
 
 
 def on_one_scale(figures: list[Figure]) -> None:
-    """Give plots that stand side by side the same range, so that heights can be compared."""
+    """Give adjacent plots the same range, so that heights can be compared."""
     ends = [end for figure in figures for line in figure["data"] for end in _ends(line)]
     if ends:
         low, high = min(ends), max(ends)

@@ -1,4 +1,4 @@
-"""The similarity that was used, as a heat map."""
+"""The similarity of the run, as a heat map."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from .style import SCALE, Figure, heat_map, rounded
 
 
 def similarity(known: Similarity, *, is_ordered: bool) -> Figure:
-    """:func:`simloss.similarity.figure` in the page's clothes; alike classes side by side."""
+    """:func:`simloss.similarity.figure` in the page's style; similar classes side by side."""
     picture: dict[str, Any] = known.figure(order="given" if is_ordered else "clustered").to_dict()
     heat = picture["data"][0]
     labels = [str(label) for label in heat["x"]]

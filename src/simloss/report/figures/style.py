@@ -1,4 +1,4 @@
-"""How every figure looks: colours anyone can tell apart, and no word more than needed."""
+"""The style of every figure: colours that anyone can tell apart, and few words."""
 
 import html
 from typing import Any
@@ -8,7 +8,7 @@ from ..judge.wording import cut
 
 Figure = dict[str, Any]
 
-# Okabe and Ito's palette first, told apart with any colour vision; black is cross entropy's.
+# Okabe and Ito's palette first, distinguishable with any colour vision; black is cross entropy.
 BLACK = "#222222"
 GREY = "#8a8a8a"
 PALETTE = (
@@ -23,7 +23,7 @@ _NAME_LENGTH = 22
 
 
 def plain(text: str, length: int = _NAME_LENGTH) -> str:
-    """Text as plotly shows it as it stands: cut, and no tag of its own."""
+    """Text that plotly shows literally: shortened, and without tags."""
     return html.escape(cut(text, length), quote=False)
 
 
@@ -80,7 +80,7 @@ def ticks(names: list[str], most: int = 12) -> dict[str, Any]:
 
 
 def heat_map(trace: Figure, labels: list[str], marks: list[str] | None = None) -> Figure:
-    """A square of true class by answer; the page puts the names into what hovering shows."""
+    """A square of true class by answer; the page puts the names into the hover text."""
     square = {"showgrid": False, "constrain": "domain", **ticks(marks or labels)}
     x = axis("answered", **square)
     y = axis("true class", autorange="reversed", scaleanchor="x", **square)

@@ -1,4 +1,4 @@
-"""The verdict as a picture: each family under each decision, on test data."""
+"""The verdict as a figure: each family under each decision, on test data."""
 
 import math
 
@@ -12,7 +12,7 @@ _RULE_SYMBOLS = ("circle", "diamond", "square", "triangle-up")
 
 
 def summary(verdict: Verdict) -> Figure | None:
-    """One line a family, one mark a decision rule; None where nothing is done."""
+    """One line per family, one mark per decision rule; None if nothing is finished."""
     results = verdict.results
     if not verdict.findings:
         return None
@@ -41,7 +41,7 @@ def _value(verdict: Verdict, finding: Finding) -> float:
 
 
 def _joins(verdict: Verdict, families: list[str]) -> list[Figure]:
-    """A thin line from one decision to the other, a family each."""
+    """A thin line from one decision to the other, per family."""
     lines = []
     for place, family in enumerate(families):
         values = [_value(verdict, each) for each in verdict.findings if each.row.family == family]

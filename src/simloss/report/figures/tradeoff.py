@@ -1,4 +1,4 @@
-"""What one metric costs in another: every treatment under every decision, and the Pareto front."""
+"""One metric against another: every treatment under every decision, and the Pareto front."""
 
 import math
 
@@ -15,7 +15,7 @@ Point = tuple[float, float]
 
 
 def tradeoff(verdict: Verdict) -> Figure | None:
-    """Accuracy (or what else there is) against the metric that counts; None for a single metric."""
+    """Accuracy (or another metric) against the main metric; None if there is only one metric."""
     results = verdict.results
     across, up = results.metric, _other(verdict)
     if up is None:
@@ -40,7 +40,7 @@ def tradeoff(verdict: Verdict) -> Figure | None:
 
 
 def _other(verdict: Verdict) -> Metric | None:
-    """Accuracy, else the first metric beside the one that counts, if there is any."""
+    """Accuracy, else the first metric besides the main one, if there is any."""
     _, *beside = verdict.results.columns_main_first
     name = "accuracy" if "accuracy" in beside else next(iter(beside), None)
     return metrics.find(name) if name else None
@@ -95,7 +95,7 @@ def _front(points: list[Point], across: Metric, up: Metric) -> Figure:
 
 
 def _legend(verdict: Verdict) -> list[Figure]:
-    """What the shapes of the marks mean, where there is more than one decision."""
+    """A legend for the shapes of the marks, if there is more than one decision."""
     rules = verdict.results.rules
     return [
         {
@@ -117,7 +117,7 @@ def _marker(place: int, colour: str, size: int) -> Figure:
 
 
 def pareto_front(points: list[Point], x_up: bool, y_up: bool) -> list[Point]:
-    """The points no other beats in both, from left to right.
+    """The points that no other beats in both, from left to right.
 
     Example:
         >>> pareto_front([(1, 3), (2, 2), (2, 5), (3, 6), (4, 1)], False, True)

@@ -1,4 +1,4 @@
-"""How training went: the validation metric by epoch, averaged over the seeds still training."""
+"""The validation metric by epoch, averaged over the seeds that are still training."""
 
 import math
 from typing import Any
@@ -9,12 +9,12 @@ from .style import Figure, axis, colour, dash, layout, plain, rounded
 
 History = list[dict[str, Any]]
 
-# Epochs drawn at most; of more, every second, third, ... one.
+# The most epochs to draw; of more, every second, third, ... one.
 _POINTS = 300
 
 
 def training(results: Results, histories: list[tuple[Row, list[History]]]) -> Figure | None:
-    """One line per treatment; None where no history is recorded."""
+    """One line per treatment; None if no history is recorded."""
     metric = metrics.find(results.config.training.stop_on)
     rule = results.rules[0]
     lines = [_line(results, row, known, rule) for row, known in histories]
@@ -27,7 +27,7 @@ def training(results: Results, histories: list[tuple[Row, list[History]]]) -> Fi
 
 
 def _interesting(lines: list[Figure]) -> list[float]:
-    """The range after the first tenth of the epochs, in which nothing can be compared."""
+    """The range after the first tenth of the epochs, which says little."""
     late = [value for line in lines for value in line["y"][len(line["y"]) // 10 :]]
     known = [value for value in late if value is not None] or [0.0, 1.0]
     margin = 0.05 * (max(known) - min(known)) or 0.1
@@ -36,7 +36,7 @@ def _interesting(lines: list[Figure]) -> list[float]:
 
 def _line(results: Results, row: Row, histories: list[History], rule: str) -> Figure:
     curves = [_values(history, rule) for history in histories if history]
-    # Beyond the length of half of them, the mean would be that of a few long runs.
+    # Once half of the runs have ended, the mean would be that of a few long runs.
     lengths = sorted(len(curve) for curve in curves)
     length = lengths[len(lengths) // 2] if lengths else 0
     epochs = range(0, length, max(1, -(-length // _POINTS)))

@@ -1,4 +1,4 @@
-"""Which classes the nets really answer with: the paper's representative classes."""
+"""Which classes the nets really answer: the paper's representative classes."""
 
 import numpy as np
 
@@ -16,7 +16,7 @@ USED = 0.001
 
 
 def effective_numbers(results: Results, symbol: str, shares: Shares, truth: Floats) -> Figure:
-    """The effective number of classes answered over the parameter `symbol`, a line a family."""
+    """The effective number of answered classes over the parameter `symbol`, a line per family."""
     with_value = [each for each in shares if each[0].symbol == symbol]
     values = sorted({row.value for row, _ in with_value if row.value is not None})
     families = dict.fromkeys(row.family for row, _ in with_value)

@@ -1,4 +1,4 @@
-"""The similarity behind the best treatment: what it is, and what its diagnosis says."""
+"""The similarity behind the best treatment, and its diagnosis."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,7 +21,7 @@ class AboutSimilarity:
     """What the page says about the similarity.
 
     Attributes:
-        text: which one it is, or why it cannot be shown.
+        text: which similarity it is, or why it cannot be shown.
         figure: its heat map.
         facts: (term, text) of its diagnosis.
         advice: what to worry about.
@@ -34,7 +34,7 @@ class AboutSimilarity:
 
 
 def about_similarity(run: Run) -> AboutSimilarity | None:
-    """Of what we would use, else of the best family with one; None where there is none."""
+    """The similarity of the recommended treatment, else of the best family with one, or None."""
     row = _row(run)
     if row is None or len(run.classes) < 2:
         return None
@@ -50,7 +50,7 @@ def about_similarity(run: Run) -> AboutSimilarity | None:
 
 
 def _treatment(run: Run, row: Row) -> Treatment:
-    """As the configuration has it, which may be in the user's own words; else as recorded."""
+    """The similarity as the configuration names it, possibly the user's own; else as recorded."""
     settings = {
         name: row.treatment[name]
         for name in ("loss", "similarity", "value", "options")
@@ -62,7 +62,7 @@ def _treatment(run: Run, row: Row) -> Treatment:
 
 @contextmanager
 def _one_thread() -> Iterator[None]:
-    """Many small matrices: on a busy machine threads only get in each other's way."""
+    """One thread: for many small matrices, more would only slow each other down."""
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
@@ -82,7 +82,7 @@ def _row(run: Run) -> Row | None:
 
 
 def _has_one(row: Row) -> bool:
-    """Named in the treatment: a blended or annealed SimLoss brings its own, which changes."""
+    """Whether the treatment names a similarity; a blended or annealed SimLoss makes its own."""
     return row.treatment.get("similarity") is not None
 
 

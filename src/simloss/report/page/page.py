@@ -1,4 +1,4 @@
-"""The page of a run, self-contained: it works offline and asks nobody for anything."""
+"""The page of a run, self-contained: it works offline and loads nothing."""
 
 from typing import Any
 
@@ -145,7 +145,7 @@ def _outputs_note(run: Run, outputs: dict[str, Any] | None) -> str:
 
 
 def _sections(run: Run, made: Gallery, has_similarity: bool) -> list[tuple[str, str]]:
-    """The table of contents: what is there."""
+    """The table of contents: the sections that exist."""
     plots = made.plots
     wanted = [
         ("overview", "At a glance", "summary" in plots),

@@ -1,4 +1,4 @@
-"""What every page is made of: a template, its figures, and all that draws them, in one file."""
+"""What every page consists of: a template, its figures, and the code to draw them, in one file."""
 
 import html
 import json
@@ -16,13 +16,13 @@ _OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
 def rendered(
     template: str, context: dict[str, Any], plots: dict[str, Any], outputs: Any = None
 ) -> str:
-    """A page as HTML that works offline and asks nobody for anything.
+    """A page as HTML that works offline and loads nothing.
 
     Args:
         template: the name of a file beside this one.
-        context: what it shows; `plot(place, label)` there is an empty place for a figure.
-        plots: place -> variant -> figure, as plotly takes it.
-        outputs: what the report of a run draws its output distributions from.
+        context: the values for the template; `plot(place, label)` is an empty place for a figure.
+        plots: place -> variant -> figure, in plotly's format.
+        outputs: the data of the output distributions in the report of a run.
     """
     jinja2 = _checks.installed("jinja2", "cli")
     environment = jinja2.Environment(
@@ -43,7 +43,7 @@ def rendered(
 
 
 def _tidy(text: str) -> str:
-    """No line break inside "r = 0.8", "5 %" and "--abstain"; marked as HTML."""
+    """Prevent line breaks inside "r = 0.8", "5 %" and "--abstain"; returns HTML."""
     markup = _checks.installed("markupsafe", "cli")
     joined = text.replace(" = ", "\u00a0=\u00a0").replace(" %", "\u00a0%")
     escaped = str(markup.escape(joined))
@@ -60,7 +60,7 @@ def _plotly() -> str:
 
 
 def _plot(place: str, label: str) -> str:
-    """An empty place for a figure; `label` is for those who cannot see it."""
+    """An empty place for a figure; `label` is for screen readers."""
     group = place.partition("-")[0]
     return (
         f'<div class="plot" data-figure="{place}" data-group="{group}" role="img" '

@@ -1,4 +1,4 @@
-"""The numbers as CSV in long form: one line per treatment, rule, part and metric."""
+"""The numbers as CSV in long format: one line per treatment, rule, part and metric."""
 
 import csv
 import io
@@ -44,7 +44,7 @@ def _numbers(entry: Entry, runs: int) -> list[Any]:
 
 
 def _safe(cell: Any) -> Any:
-    """A number as it is, nothing for none, and no text that a spreadsheet takes for a formula."""
+    """A number unchanged, an empty cell for none, and no text that could be a formula."""
     if cell is None or (isinstance(cell, float) and math.isnan(cell)):
         return ""
     if isinstance(cell, str) and cell.startswith(("=", "+", "-", "@", "\t", "\r")):

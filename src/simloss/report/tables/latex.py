@@ -1,4 +1,4 @@
-"""The tables as LaTeX, in the paper's layout; they need booktabs and nothing else."""
+"""The tables as LaTeX, in the paper's layout; they need only booktabs."""
 
 from ...metrics import Metric
 from ..judge.paper_table import Entry, Line, Table, caption, parameter
@@ -27,7 +27,7 @@ _SPECIAL = {
 
 
 def latex_of(verdict: Verdict) -> str:
-    """One table environment a decision rule."""
+    """One table environment per decision rule."""
     return "\n".join(_environment(verdict.results, table) for table in verdict.tables)
 
 
@@ -60,7 +60,7 @@ def _group(family: str, group: list[Line], columns: list[Metric]) -> list[str]:
 
 
 def _value(row: Row) -> str:
-    """The parameter in mathematics; a dash for none, which has no place there."""
+    """The parameter in math mode; a dash, outside of it, for none."""
     shown = escaped(parameter(row))
     return shown if row.value is None else f"${escaped(row.symbol)} = {shown}$"
 
@@ -82,7 +82,7 @@ def _entry(metric: Metric, entry: Entry) -> str:
 
 
 def escaped(text: str) -> str:
-    r"""Text that LaTeX prints as it stands.
+    r"""Text escaped for LaTeX.
 
     Example:
         >>> print(escaped("50 % of a_b"))

@@ -16,7 +16,7 @@ def markdown(folder: Path, *, level: int = 1) -> str:
 
     Args:
         folder: a run folder (docs/records.md).
-        level: of the heading, for a text that has others above it.
+        level: the level of the heading, for a page with other headings.
     """
     from ..judge.run import Run
 
@@ -24,7 +24,7 @@ def markdown(folder: Path, *, level: int = 1) -> str:
 
 
 def markdown_of(verdict: Verdict, *, level: int = 1) -> str:
-    """The same of a verdict already given."""
+    """The same from a verdict."""
     results, marks = verdict.results, "#" * level
     parts = [f"{marks} {escaped(results.config.name)}", escaped(verdict.sentence)]
     parts += [escaped(text) for text in (*verdict.advice, *verdict.notes)]
@@ -76,7 +76,7 @@ def _failures(results: Results, marks: str) -> list[str]:
 
 
 def escaped(text: str) -> str:
-    r"""Text that Markdown shows as it stands: no table ends, no tag opens, no line breaks.
+    r"""Text escaped for Markdown: it ends no table, opens no tag, breaks no line.
 
     Example:
         >>> print(escaped("a|b <i>_c_"))

@@ -1,4 +1,4 @@
-"""The tables as the page shows them: few enough lines to read, and more on hovering."""
+"""The tables as the page shows them: few enough lines to read, and details on hovering."""
 
 import math
 from typing import Any
@@ -9,12 +9,12 @@ from ..judge.results import Row
 from ..judge.verdict import Verdict
 from ..judge.wording import answered_by, cut, p_text, runs
 
-# Lines of a family; the files beside the page hold all.
+# The most lines per family; the files beside the page hold all.
 _MOST_ROWS = 25
 
 
 def page_tables(verdict: Verdict) -> dict[str, Any]:
-    """For the template: the tables, what stands under them, and what they leave out."""
+    """For the template: the tables, their caption, and what they leave out."""
     shown, hidden = [], 0
     for table in verdict.tables if verdict.results.done else []:
         groups = []
@@ -28,7 +28,7 @@ def page_tables(verdict: Verdict) -> dict[str, Any]:
 
 
 def _worth_showing(verdict: Verdict, table: Table, lines: list[Line]) -> list[Line]:
-    """All lines of a family; of very many, the best on validation, in their own order."""
+    """All lines of a family; if there are very many, the best on validation, in order."""
     if len(lines) <= _MOST_ROWS:
         return lines
     metric = verdict.results.metric
@@ -59,7 +59,7 @@ def _table_line(table: Table, line: Line) -> dict[str, Any]:
 
 
 def _title(row: Row, part: str, rule: str, metric: Metric, entry: Entry) -> str:
-    """What hovering over a number tells."""
+    """The hover text of a number."""
     parts = [runs(len(row.cells))]
     if not math.isnan(entry.spread):
         parts.append(f"standard deviation {metric.format(entry.spread)}")

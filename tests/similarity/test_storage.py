@@ -205,5 +205,5 @@ def test_arrays_of_another_shape_or_without_numbers_are_refused(tmp_path, made, 
     with np.load(tmp_path / "s.npz") as file:
         arrays = dict(file)
     np.savez(tmp_path / "s.npz", **(arrays | {name: wrong}))
-    with pytest.raises(ValueError, match="must be a similarity saved by simloss, but is not"):
+    with pytest.raises(ValueError, match="must be a similarity saved by simloss, but it is not"):
         load(tmp_path / "s.npz")

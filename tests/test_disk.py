@@ -1,11 +1,14 @@
 """Files are written whole or not at all; only files are read, and only as far as they go."""
 
+import ast
 import io
 import os
 import socket
+from pathlib import Path
 
 import pytest
 
+import simloss
 from simloss._disk import bytes_of, expanded, file_to_change, own_folder, regular_file
 
 
@@ -126,3 +129,47 @@ def test_a_folder_of_our_own_is_no_link(tmp_path):
 def test_a_user_that_is_not_there():
     assert str(expanded("~nosuchuser/x.csv")) == "~nosuchuser/x.csv"
     assert expanded("~") == expanded(os.path.expanduser("~"))
+
+
+# Files that open files without `simloss._disk`, and why they may.
+OPEN_THEMSELVES = {
+    "_disk.py": "the door",
+    "cli/streams.py": "/dev/null",
+    "data/archive.py": "unpacks what the door has opened",
+    "data/decode.py": "bytes in memory",
+    "data/image_cache.py": "writes into a folder it has made; maps what the door has opened",
+    "data/memory.py": "unpacks what the door has opened; /proc/meminfo",
+    "data/npz_rows.py": "unpacks what the door has opened",
+    "data/ordered_words.py": "the package's own",
+    "data/packaged.py": "of an installed package",
+    "data/shipped.py": "the package's own",
+    "data/table_file.py": "unpacks what the door has opened",
+    "experiment/grid/run.py": "a hint, in a folder that is made anew for each run",
+    "experiment/train/checkpoint.py": "unpacks what the door has opened",
+    "report/page/shell.py": "the package's own",
+    "similarity/shipped_vectors.py": "the package's own",
+    "similarity/word_vectors.py": "unpacks what the door has opened",
+}
+OPENERS = {
+    *("open", "fdopen", "mkstemp", "read_text", "read_bytes", "write_text", "write_bytes"),
+    *("ZipFile", "memmap", "open_memmap", "fromfile", "loadtxt", "genfromtxt", "save_file"),
+    *("load_file", "safe_open", "read_csv", "read_parquet", "ParquetFile", "Booster"),
+    *("np.load", "np.save", "np.savez", "torch.load", "torch.save", "joblib.load", "joblib.dump"),
+}
+
+
+def test_there_is_one_door():
+    """What reads a file in a new place goes through `simloss._disk`, and into `torture.readers`."""
+    root = Path(simloss.__file__).parent
+    opening = {
+        str(path.relative_to(root))
+        for path in root.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Call) and _is_opener(ast.unparse(node.func))
+    }
+    assert opening == set(OPEN_THEMSELVES)
+
+
+def _is_opener(function):
+    ours = ("ProbabilityFile.open", "read_csv")  # which go through the door themselves
+    return function not in ours and bool({function, function.rpartition(".")[2]} & OPENERS)

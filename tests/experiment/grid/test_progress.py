@@ -24,6 +24,17 @@ def test_plain_lines(tmp_path, capsys):
     assert not (tmp_path / "beats").exists()
 
 
+def test_a_name_commands_no_terminal(tmp_path):
+    console = Console(file=io.StringIO(), width=300)
+    progress = LiveProgress(io.StringIO())
+    with progress.run("\x1b]0;owned\x07" + "x" * 10_000, 4, 0, tmp_path / "beats"):
+        console.print(progress)
+    said = console.file.getvalue()
+    assert "]0;owned" in said
+    assert "\x1b]0" not in said
+    assert "x" * 300 not in said
+
+
 def test_live_display(tmp_path):
     progress = LiveProgress(io.StringIO())
     console = Console(file=io.StringIO(), width=100)

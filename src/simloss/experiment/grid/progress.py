@@ -124,11 +124,18 @@ class LiveProgress(Progress):
         row = Table.grid(padding=(0, 1))
         failures = f", {self.failed} failed" if self.failed else ""
         row.add_row(
-            Text(self.name, style="bold"),
+            Text(_printable(self.name), style="bold"),
             ProgressBar(total=self.total, completed=self.done, width=30),
             f"{self.done} of {self.total} cells{failures}, {self.time_left()}",
         )
-        return Group(row, *(Text(f"  {line}", style="dim") for line in self.running()[:8]))
+        return Group(
+            row, *(Text(f"  {_printable(line)}", style="dim") for line in self.running()[:8])
+        )
+
+
+def _printable(text: str) -> str:
+    """Without what a terminal would obey: what draws on it is not looked at again."""
+    return "".join(character for character in text if character.isprintable())[:200]
 
 
 def progress_for(stream: Any = None) -> Progress:

@@ -3,6 +3,7 @@
 import math
 from dataclasses import dataclass
 
+from ..judge.terminal import aligned
 from .estimates import Estimate, change
 from .judged import Judged
 from .verdict import number, percent, signed
@@ -64,11 +65,4 @@ def as_text(found: Judged) -> str:
     """Aligned plain text; an arrow marks the recommended rule."""
     lines = [["", "answer", *columns(found)]]
     lines += [["→" if row.is_chosen else "", row.rule, *row.cells] for row in rows(found)]
-    widths = [max(len(line[at]) for line in lines) for at in range(len(lines[0]))]
-    return "\n".join(_aligned(line, widths) for line in lines)
-
-
-def _aligned(line: list[str], widths: list[int]) -> str:
-    words = [text.ljust(width) for text, width in zip(line[:3], widths, strict=False)]
-    numbers = [text.rjust(width) for text, width in zip(line[3:], widths[3:], strict=True)]
-    return "  ".join([*words, *numbers]).rstrip()
+    return aligned(lines)

@@ -16,12 +16,22 @@ def table(verdict: "Verdict") -> str:
     for each in overview_lines(verdict):
         arrow = "→" if each.is_recommended else ""
         lines.append([arrow, each.finding.row.label, each.finding.rule, *each.cells])
+    return aligned(lines)
+
+
+def aligned(lines: list[list[str]]) -> str:
+    """The cells of all lines in columns: three of words, then numbers.
+
+    Example:
+        >>> print(aligned([["", "test", "rule", "error"], ["→", "a", "median", "0.5"]]))
+           test  rule    error
+        →  a     median    0.5
+    """
     widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
-    return "\n".join(_aligned(line, widths) for line in lines)
-
-
-def _aligned(line: list[str], widths: list[int]) -> str:
-    pairs = list(zip(line, widths, strict=True))
-    words = [text.ljust(width) for text, width in pairs[:_WORDS]]
-    numbers = [text.rjust(width) for text, width in pairs[_WORDS:]]
-    return "  ".join([*words, *numbers]).rstrip()
+    return "\n".join(
+        "  ".join(
+            text.ljust(width) if at < _WORDS else text.rjust(width)
+            for at, (text, width) in enumerate(zip(line, widths, strict=True))
+        ).rstrip()
+        for line in lines
+    )

@@ -8,7 +8,13 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+<<<<<<< HEAD
 # The number of rows in one forward pass without gradients.
+=======
+from .. import _threads
+
+# Rows a forward pass without gradients takes at once.
+>>>>>>> df6a9d3 (Train small nets with one thread)
 _EVALUATION_ROWS = 4096
 
 
@@ -56,13 +62,14 @@ class TableNet:
         self.net.train()
         weights = weights / weights.mean()
         total = 0.0
-        for some in self._batches(len(y), batch):
-            losses = loss(self.net(x[some].to(self.device)), y[some].to(self.device))
-            value = (losses * weights[some].to(self.device)).mean()
-            self.optimizer.zero_grad(set_to_none=True)
-            value.backward()
-            self.optimizer.step()
-            total += float(value.detach()) * len(some) / len(y)
+        with _threads.suited_to(self.net, batch):
+            for some in self._batches(len(y), batch):
+                losses = loss(self.net(x[some].to(self.device)), y[some].to(self.device))
+                value = (losses * weights[some].to(self.device)).mean()
+                self.optimizer.zero_grad(set_to_none=True)
+                value.backward()
+                self.optimizer.step()
+                total += float(value.detach()) * len(some) / len(y)
         self._move(torch.device("cpu"))
         return total
 
@@ -70,7 +77,8 @@ class TableNet:
     def logits(self, x: Tensor) -> Tensor:
         """The logits of prepared inputs, (N, C)."""
         self.net.eval()
-        return torch.cat([self.net(some) for some in x.split(_EVALUATION_ROWS)])
+        with _threads.suited_to(self.net, min(len(x), _EVALUATION_ROWS)):
+            return torch.cat([self.net(some) for some in x.split(_EVALUATION_ROWS)])
 
     def _batches(self, count: int, batch: int) -> Sequence[Tensor]:
         if count <= batch:

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from ... import metrics
+from ... import _threads, metrics
 from ...data import rows
 from ..plan.alternatives import Objective, objective_of
 from ..plan.config import TrainingConfig
@@ -133,7 +133,8 @@ def train(
         started -= outcome.seconds["train"]
     for epoch in range(len(outcome.history) + 1, config.epochs + 1):
         objective.begin_epoch(epoch)
-        mean_loss = _epoch(net, objective, optimizer, training, config, generator, epoch)
+        with _threads.suited_to(net, config.batch_size):
+            mean_loss = _epoch(net, objective, optimizer, training, config, generator, epoch)
         truth = validation.labels
         p = objective.logits(logits_of(net, validation, config.precision)).softmax(-1)
         if bool(p.isnan().any()):

@@ -14,6 +14,7 @@ SOURCE = Path(simloss.__file__).parent
 # Each part may import what stands before it, and nothing that stands after.
 DOWNHILL = (
     "_checks",
+    "_threads",
     "_disk",
     "_imports",
     "_schema",

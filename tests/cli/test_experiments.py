@@ -221,4 +221,5 @@ def test_stopped_politely_and_resumed(tmp_path, started, stop, workers):
     assert process.returncode in (130, -stop, -signal.SIGINT)
     assert "Traceback" not in error
     assert "Stopped. 0 of 8 cells are recorded in 'run'" in error
-    assert "--resume goes on from there" in error
+    command = f"compare abalone {' '.join(few)} --out run --resume"
+    assert f". This resumes it:\n  simloss {command}\n" in error

@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 
 from cli.failing import fails
-from simloss.cli import main
+from simloss.cli import main, stopping
 from simloss.data import abalone, table
 from simloss.experiment.plan.config import DataConfig
 from simloss.experiment.plan.locate import their_comparison
@@ -218,3 +218,21 @@ def test_an_empty_table_and_a_run_folder_that_is_a_file(capsys):
     assert "must hold a heading and rows, but it is empty" in sentence
     sentence = fails(capsys, "compare", "abalone", "--out", "empty.csv")
     assert "`--out` must be a folder, but 'empty.csv' is a file" in sentence
+
+
+@pytest.mark.parametrize(
+    ("given", "resuming"),
+    [
+        (["compare", "my table.csv"], "simloss compare 'my table.csv'"),
+        (["compare", "t.csv", "--out", "r"], "simloss compare t.csv --out r --resume"),
+        (["compare", "t.csv", "--out=r", "--resume"], "simloss compare t.csv --out=r --resume"),
+    ],
+)
+def test_the_command_that_resumes(given, resuming, capsys):
+    token = stopping.GIVEN.set(given)
+    with pytest.raises(SystemExit), stopping.stopped_politely(lambda: "Nothing is lost"):
+        raise KeyboardInterrupt
+    stopping.GIVEN.reset(token)
+    assert (
+        capsys.readouterr().err == f"\nStopped. Nothing is lost. This resumes it:\n  {resuming}\n"
+    )

@@ -104,7 +104,7 @@ def test_stopped_politely_and_resumed(tmp_path, capsys, started, stop):
     error = process.communicate(timeout=60)[1]
     assert process.returncode in (130, -stop, -signal.SIGINT)
     assert "Traceback" not in error
-    assert "the same command with --resume goes on from there" in error
+    assert f"This resumes it:\n  simloss tune abalone {' '.join(search)} --resume\n" in error
     assert "its 'seeds' was" in refused(
         capsys, "abalone", "--epochs", "200", "--out", "run", "--resume"
     )

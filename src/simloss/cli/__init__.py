@@ -10,6 +10,7 @@ import sys
 from typing import TYPE_CHECKING, NoReturn
 
 from .memory import keep_memory
+from .stopping import GIVEN
 from .streams import spoken, terminal
 
 if TYPE_CHECKING:
@@ -56,6 +57,7 @@ def main(arguments: list[str] | None = None) -> None:
     With the environment variable SIMLOSS_TRACEBACK set, the traceback is shown instead.
     """
     keep_memory()
+    GIVEN.set(sys.argv[1:] if arguments is None else arguments)
     with spoken() as (out, _):
         try:
             _run(arguments)

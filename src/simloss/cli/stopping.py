@@ -1,10 +1,15 @@
 """Ctrl-C and SIGTERM end long work with what is recorded and how to go on."""
 
+import shlex
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
+
+GIVEN: ContextVar[Sequence[str]] = ContextVar("GIVEN", default=())
+"""The arguments of the command that runs."""
 
 
 @contextmanager
@@ -18,10 +23,15 @@ def stopped_politely(recorded: Callable[[], str]) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        print(
-            f"\nStopped. {recorded()}; the same command with --resume goes on from there.",
-            file=sys.stderr,
-        )
+        print(f"\nStopped. {recorded()}. This resumes it:\n  {_resuming()}", file=sys.stderr)
         raise SystemExit(130) from None
     finally:
         signal.signal(signal.SIGTERM, before)
+
+
+def _resuming() -> str:
+    """The command that goes on; a folder that was not named is found again by its settings."""
+    given = [*GIVEN.get()]
+    is_named = any(each.split("=")[0] == "--out" for each in given)
+    lacks = is_named and "--resume" not in given
+    return shlex.join(["simloss", *given, *(["--resume"] if lacks else [])])

@@ -8,13 +8,9 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-<<<<<<< HEAD
-# The number of rows in one forward pass without gradients.
-=======
 from .. import _threads
 
-# Rows a forward pass without gradients takes at once.
->>>>>>> df6a9d3 (Train small nets with one thread)
+# The number of rows in one forward pass without gradients.
 _EVALUATION_ROWS = 4096
 
 

@@ -110,7 +110,8 @@ def choice(name: str, value: str, allowed: Sequence[str]) -> str:
     """One of a few words."""
     if value not in allowed:
         words = ", ".join(repr(word) for word in allowed)
-        raise ValueError(f"`{name}` must be one of {words}, but got {value!r}.")
+        remedy = nearest_spelling(str(value), allowed)
+        raise ValueError(f"`{name}` must be one of {words}, but got {value!r}{remedy}.")
     return value
 
 

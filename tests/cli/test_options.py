@@ -98,7 +98,7 @@ class TestCompare:
         sentence = fails(
             capsys, "compare", "odd.csv", "--target", "animal", "--similarity", "words"
         )
-        assert "rename the class with words that have one, or drop it (in Python" in sentence
+        assert "rename the class with words that have one, or let it be like no other" in sentence
 
 
 class TestPredict:
@@ -236,3 +236,22 @@ def test_the_command_that_resumes(given, resuming, capsys):
     assert (
         capsys.readouterr().err == f"\nStopped. Nothing is lost. This resumes it:\n  {resuming}\n"
     )
+
+
+@pytest.mark.parametrize("command", ["train", "compare", "tune"])
+def test_a_loss_that_is_misspelt(command, capsys):
+    sentence = fails(capsys, command, "abalone", "--loss", "blend")
+    assert "`loss` must be one of " in sentence
+    assert "'module:class', but got 'blend' (did you mean 'blended'?)." in sentence
+
+
+def test_one_name_without_a_vector(capsys):
+    rows = "".join(f"{i % 7},{('rose', 'tulip', 'xyzzyq')[i % 3]}\n" for i in range(60))
+    Path("t.csv").write_text("x,y\n" + rows)
+    sentence = fails(capsys, "compare", "t.csv", "--target", "y")
+    assert "As words they were not compared, because `names` must have vectors" in sentence
+    assert "but 'xyzzyq' has none" in sentence
+    main(["similarity", "words", "rose", "tulip", "xyzzyq", "--missing", "alone", "--out", "s.csv"])
+    assert "'xyzzyq' is like no other class" in capsys.readouterr().out
+    main(["train", "t.csv", "--target", "y", "--similarity", "s.csv", "--epochs", "1"])
+    assert "Model: model.safetensors" in capsys.readouterr().out

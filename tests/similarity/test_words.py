@@ -214,3 +214,14 @@ def test_vectors_of_a_dict():
         words(["rose", "tulip"], vectors={"rose": 1, "tulip": 2})
     with pytest.raises(TypeError, match="`vectors` must be a tensor, an array or nested lists"):
         words(["rose"], vectors={"rose": "a flower"})
+
+
+def test_a_class_without_a_vector_can_stand_alone():
+    S = words(["rose", "xyzzyq", "tulip"], missing="alone")
+    known = words(["rose", "tulip"])
+    assert S.names == ("rose", "xyzzyq", "tulip")
+    assert S.kept == (0, 1, 2)
+    dense = S.to_dense()
+    assert torch.equal(dense[1], torch.tensor([0.0, 1.0, 0.0]))
+    assert torch.equal(dense[:, 1], dense[1])
+    torch.testing.assert_close(dense[[0, 2]][:, [0, 2]], known.to_dense())

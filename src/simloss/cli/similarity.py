@@ -107,7 +107,7 @@ def words(
     kernel: Literal["cosine", "angle"] = "cosine",
     temperature: float = 1.0,
     vectors: Path | None = None,
-    missing: Literal["error", "drop"] = "error",
+    missing: Literal["error", "alone", "drop"] = "error",
     answer: Answer | None = None,
 ) -> None:
     """Class names by what the words mean, from the shipped word vectors or others.
@@ -127,7 +127,7 @@ def words(
     vectors
         Other word vectors: word2vec, GloVe or fastText text, or word2vec .bin, plain or .gz.
     missing
-        Refuse a name without a vector, or drop its class.
+        Refuse a name without a vector, make its class like no other (alone), or drop it.
     """
     from ..similarity import words as build
 

@@ -6,16 +6,21 @@ from os import PathLike
 from typing import Any
 
 import numpy as np
+import torch
 from torch import Tensor
 
 from .. import _checks
 from .base import Similarity
 from .embedding import embedding
+from .matrix import matrix
 from .plural import singulars
 from .shipped_vectors import Vector
 from .word_vectors import VectorSource, vector_source
 
 _BETWEEN_WORDS = re.compile(r"[\s_\-/]+")
+
+
+MISSING = ("error", "drop", "alone")
 
 
 def words(
@@ -45,8 +50,9 @@ def words(
         vectors: other vectors: a text file of word2vec, GloVe or fastText, or word2vec's .bin,
             each plain or .gz; a gensim `KeyedVectors` or a dict; or a function from a list of names
             to an array (C, D), such as the `encode` of a sentence-transformers model.
-        missing: "error" refuses a name without a vector; "drop" drops its class, as the paper
-            does, and `S.kept` says which indices of `names` are left.
+        missing: "error" refuses a name without a vector; "alone" makes its class like no other;
+            "drop" drops its class, as the paper does, and `S.kept` says which indices of `names`
+            are left.
         temperature: of the angle kernel.
 
     Example:
@@ -60,7 +66,7 @@ def words(
                 [0.0000, 0.0000, 0.9129, 1.0000]])
     """
     names = _checks.class_names(names, len(names)) or ()
-    _checks.choice("missing", missing, ("error", "drop"))
+    _checks.choice("missing", missing, MISSING)
     _checks.not_empty("names", names)
     is_source = hasattr(vectors, "key_to_index") or isinstance(vectors, dict)
     notes: list[str] = []
@@ -76,8 +82,19 @@ def words(
         [names[i] for i in kept],
         temperature=temperature,
     )
+    if missing == "alone" and len(kept) < len(names):
+        similarity = _among_others(similarity, kept, names)
+        kept = tuple(range(len(names)))
     similarity.kept, similarity.notes = kept, tuple(notes)
     return similarity
+
+
+def _among_others(known: Similarity, kept: tuple[int, ...], names: tuple[str, ...]) -> Similarity:
+    """The similarity of some classes, and of all others to themselves alone."""
+    dense = torch.eye(len(names))
+    places = torch.tensor(kept)
+    dense[places.unsqueeze(1), places] = known.to_dense(dense.dtype)
+    return matrix(dense, names=names)
 
 
 def _called(function: Callable[[list[str]], Any], names: tuple[str, ...]) -> Any:
@@ -111,7 +128,8 @@ def _looked_up(
         raise ValueError(_no_vector(dropped, source))
     if not found:
         raise ValueError(f"`names` must have vectors in {source.name}, but none has one.")
-    notes += [f"{name!r} is dropped: {word!r} has no vector" for name, word in dropped]
+    what = "is dropped" if missing == "drop" else "is like no other class"
+    notes += [f"{name!r} {what}: {word!r} has no vector" for name, word in dropped]
     return found, notes
 
 
@@ -161,5 +179,7 @@ def _no_vector(dropped: list[tuple[str, str]], source: VectorSource) -> str:
     remedy = _checks.nearest_spelling(word, source.vocabulary())
     return (
         f"`names` must have vectors in {source.name}, but {which} has none{remedy}{others}; "
-        f"rename the class with words that have one, or drop it (in Python, missing='drop')."
+        f"rename the class with words that have one, or let it be like no other: `simloss "
+        f"similarity words --missing alone --out s.csv` writes that for --similarity (in Python, "
+        f"missing='alone')."
     )

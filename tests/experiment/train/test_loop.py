@@ -126,7 +126,7 @@ def test_a_loss_that_is_not_finite_is_recorded_not_raised(monkeypatch):
             Breaks.calls += 1
             return super().forward(input, target) * (float("nan") if Breaks.calls == 14 else 1)
 
-    monkeypatch.setattr(Treatment, "loss_for", lambda self, dataset: Breaks())
+    monkeypatch.setattr(Treatment, "loss_for", lambda self, *_: Breaks())
     record, sidecar = run_cell(CONFIG, Treatment("cross-entropy"), 0)
     assert record["status"] == "failed"
     assert "the loss became nan in epoch 2, batch 4" in record["error"]

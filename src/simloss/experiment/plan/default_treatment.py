@@ -2,7 +2,7 @@
 
 from ...loss.registry import BASELINE, LOSSES
 from .similarities import SIMILARITIES
-from .treatment import Treatment
+from .treatment import Treatment, check_command_loss
 
 
 def start(loss: str | None, similarity: str, value: float | None) -> Treatment:
@@ -16,6 +16,7 @@ def start(loss: str | None, similarity: str, value: float | None) -> Treatment:
         ('blended proper SimLoss, r = 0.95', 'soft targets (words), l = 0.6')
     """
     loss = loss or ("blended" if similarity in LOSSES["blended"].values else "soft-target")
+    check_command_loss(loss)
     if loss == BASELINE:
         return Treatment(BASELINE)
     if value is None and loss in LOSSES:

@@ -63,7 +63,7 @@ def proposed(dataset: Dataset) -> tuple[str, str] | None:
     if at is not None:
         what = "dates" if kind == "dates" else "numbers"
         return "values", f"the classes are {what} at unequal distances"
-    if all(re.search(r"[^\W\d_]{3}", name) for name in names) and _have_vectors(names):
+    if _are_words(names) and _without_vector(names) is None:
         return "words-angle", f"the class names are words{_about_angles(names)}"
     return None
 
@@ -157,12 +157,17 @@ def _is_even(at: list[float], step: float | None = None) -> bool:
     return all(abs(gap - wanted) <= _EVEN * abs(wanted) for gap in gaps)
 
 
-def _have_vectors(names: tuple[str, ...]) -> bool:
+def _are_words(names: tuple[str, ...]) -> bool:
+    return all(re.search(r"[^\W\d_]{3}", name) for name in names)
+
+
+def _without_vector(names: tuple[str, ...]) -> str | None:
+    """Why the names cannot be compared as words; None if they can."""
     try:
         similarity.words(names)
-    except ValueError:
-        return False
-    return True
+    except ValueError as error:
+        return str(error)
+    return None
 
 
 @lru_cache(maxsize=4)
@@ -178,9 +183,12 @@ def _about_angles(names: tuple[str, ...]) -> str:
 
 
 def _which(dataset: Dataset) -> str:
-    some = ", ".join(repr(name) for name in dataset.class_names[:3])
+    names = dataset.class_names
+    some = ", ".join(repr(name) for name in names[:3])
+    why = _without_vector(names) if _are_words(names) else None
+    not_words = f" As words they were not compared, because {why}" if why else ""
     return (
         f"`similarity` must be chosen, because the class names ({some}, ...) do not tell it: "
         f"--similarity order, words, tree or the path of a saved one; order needs --class-order, "
-        f"tree needs --superclass."
+        f"tree needs --superclass.{not_words}"
     )

@@ -180,6 +180,12 @@ class Treatment:
         return made
 
 
+def check_command_loss(loss: str) -> None:
+    """One sentence if it is no loss that the commands take: the alternatives need a config.yaml."""
+    if not names_an_attribute(loss):
+        _checks.choice("loss", loss, (*LOSSES, "module:class"))
+
+
 def treatments(
     losses: list[str], similarity: str, values: list[float], **options: Any
 ) -> list[Treatment]:
@@ -189,6 +195,8 @@ def treatments(
         >>> [t.label for t in treatments(["simloss", "cross-entropy"], "order", [0.3, 0.8])]
         ['cross entropy', 'SimLoss, r = 0.3', 'SimLoss, r = 0.8']
     """
+    for loss in losses:
+        check_command_loss(loss)
     made = [Treatment(BASELINE)]
     made += [
         Treatment(loss, similarity, float(value), options)

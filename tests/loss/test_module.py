@@ -190,7 +190,7 @@ def test_bad_arguments_fail_when_it_is_built(loss_module):
     S = order(C, 0.5)
     with pytest.raises(ValueError, match="`reduction` must be one of 'none', 'mean', 'sum'"):
         loss_module(S, reduction="average")
-    with pytest.raises(ValueError, match="`weight` must hold one number for each of the 5 classes"):
+    with pytest.raises(ValueError, match="`weight` must have one number for each of the 5 classes"):
         loss_module(S, weight=torch.ones(4))
     with pytest.raises(ValueError, match=r"`label_smoothing` must be in \[0, 1\], but got 1.5"):
         loss_module(S, label_smoothing=1.5)

@@ -498,7 +498,7 @@ def target_range(target: Tensor, num_classes: int, ignore_index: int) -> bool:
         raise ValueError(
             f"`target` must be in [0, {num_classes}) or equal to ignore_index={ignore_index}, "
             f"but got {int(target[at])}{where}"
-            + ("; where labels count from 1, pass `target - 1`." if counts_from_one else ".")
+            + ("; if labels count from 1, pass `target - 1`." if counts_from_one else ".")
         )
     return False
 

@@ -241,7 +241,7 @@ class TestWhatAModuleKeeps:
     def test_what_cannot_be_restored_is_told_apart_by_its_kind(self):
         s = simloss.similarity.sparse(simloss.similarity.order(5, 0.5), top_k=2)
         saved = simloss.SimLoss(s).set_similarity(s.normalized()).state_dict()
-        rule = "'sparse' and 'similarity', but is 'sparse' and 'probability'"
+        rule = "'sparse' and 'similarity', but it has 'sparse' and 'probability'"
         with pytest.raises(RuntimeError, match=f"{rule}; call set_similarity"):
             simloss.SimLoss(s).load_state_dict(saved)
         ready = simloss.SimLoss(s).set_similarity(s.normalized())

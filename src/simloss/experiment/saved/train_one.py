@@ -95,6 +95,7 @@ def train_and_save(
         judge.similarity.to_dense() if judge.similarity is not None else None,
         dataset.notes.get("edges"),
         dataset.notes.get("positions"),
+        ready.tfidf,
     ).save(out)
     best, trained = outcome.best_epoch[rule], len(outcome.history)
     yield f"epoch {best} of {trained} was best on validation, answered by {rule}"

@@ -12,14 +12,15 @@ from torch import nn
 
 from ... import __version__
 from ...data import Dataset
+from ...loss.registry import BASELINE
 from ..plan import sources
 from ..plan.alternatives import Objective, objective_of
 from ..plan.config import Config, cell_id
 from ..plan.treatment import Treatment
+from ..rivals.learner import trained, untrained
 from ..train.checkpoint import Checkpoint
-from ..train.loop import NotFiniteError, Outcome, Part, logits_of, train
+from ..train.loop import NotFiniteError, Outcome, Part, logits_of
 from ..train.measure import Judge, output_summary, temperature_of
-from ..train.nets import model
 from ..train.splits import indices_of, parts_of
 from .store import Arrays
 
@@ -37,11 +38,14 @@ def dataset_of(config: Config) -> Dataset:
     return sources.dataset(config.data.source, config.data.path, config.data.options)
 
 
-def fresh_net(config: Config, dataset: Dataset, seed: int) -> nn.Module:
-    """The net as it starts, the same for every treatment with this seed."""
+def fresh_net(
+    config: Config, dataset: Dataset, seed: int, treatment: Treatment | None = None
+) -> nn.Module:
+    """The net as it starts, the same for every treatment with this seed; or what a rival has."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(derived_seed(seed, "initialisation"))
-        return model(config.model, dataset.input_shape, dataset.num_classes)
+        shape = dataset.input_shape
+        return untrained(treatment or Treatment(BASELINE), config.model, shape, dataset.num_classes)
 
 
 def run_cell(
@@ -61,17 +65,16 @@ def run_cell(
     parts = parts_of(dataset, indices_of(dataset, config.split, seed))
     judge = Judge.of(dataset, config.metrics, config.cost)
     objective = objective_of(treatment.loss_for(dataset, len(parts["train"])))
+    net = fresh_net(config, dataset, seed, treatment)
     started = time.perf_counter()
     finished: tuple[dict[str, Any], Arrays | None]
     try:
-        outcome = train(
-            net := fresh_net(config, dataset, seed),
+        outcome = trained(
+            net,
             objective,
-            parts["train"],
-            parts["validation"],
+            parts,
             judge,
-            config.rules,
-            config.training,
+            config,
             derived_seed(seed, "order"),
             on_epoch,
             checkpoint,
@@ -135,26 +138,42 @@ def measured(
     sidecar: Arrays = {}
     for rule in config.rules:
         net.load_state_dict(outcome.states[rule])
-        logits = {
-            name: objective.logits(logits_of(net, part, config.training.precision))
+        outputs = {
+            name: logits_of(net, part, config.training.precision)
             for name, part in parts.items()
+            if name != "train" or rule == "argmax"  # else of no use
         }
-        for name, outputs in logits.items():
-            if bool(outputs.softmax(-1).isnan().any()):
+        objective.remember(outputs["validation"], parts["validation"].labels)
+        logits = {name: objective.logits(each) for name, each in outputs.items()}
+        logits["validation"] = objective.held_out_logits(
+            outputs["validation"], parts["validation"].labels
+        )
+        for name, each in logits.items():
+            if bool(each.softmax(-1).isnan().any()):
                 reason = f"the net's outputs for the {name} part are not finite."
                 return failed(config, treatment, seed, reason), None
         temperature = temperature_of(logits["validation"], parts["validation"].labels)
         record["temperature"][rule] = temperature
-        for name, part in parts.items():
-            p = logits[name].softmax(-1)
-            answers = judge.answers(p, rule)
+        for name, each in logits.items():
+            truth, p = parts[name].labels, each.softmax(-1)
+            calibrated = (each / temperature).softmax(-1)
+            answered = {rule: judge.answers(p, rule)}
+            nearest = objective.nearest(outputs[name])
+            if rule == "argmax" and nearest is not None:
+                answered["nearest"] = nearest
             if name != "train":
-                values = judge.all_metrics(answers, part.labels, p)
-                calibrated = (logits[name] / temperature).softmax(-1)
-                values |= calibrated_metrics(judge, calibrated, part.labels, rule)
-                record["metrics"][name][rule] = values
+                record["metrics"][name] |= {
+                    way: judge.all_metrics(answers, truth, p)
+                    | calibrated_metrics(
+                        judge,
+                        calibrated,
+                        truth,
+                        judge.answers(calibrated, rule) if way == rule else answers,
+                    )
+                    for way, answers in answered.items()
+                }
             if rule == "argmax" or name == "test":
-                summary = output_summary(p, {rule: answers}, part.labels, judge.num_classes)
+                summary = output_summary(p, answered, truth, judge.num_classes)
                 keep = (
                     summary if rule == "argmax" else {k: v for k, v in summary.items() if rule in k}
                 )
@@ -163,10 +182,10 @@ def measured(
 
 
 def calibrated_metrics(
-    judge: Judge, p: torch.Tensor, truth: torch.Tensor, rule: str
+    judge: Judge, p: torch.Tensor, truth: torch.Tensor, answers: torch.Tensor
 ) -> dict[str, float]:
     """The same metrics at the temperature that validation asks for, under "NAME_calibrated"."""
-    values = judge.all_metrics(judge.answers(p, rule), truth, p)
+    values = judge.all_metrics(answers, truth, p)
     return {f"{name}_calibrated": value for name, value in values.items()}
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import torch
 
+from ...data import Dataset
 from ..plan.config import Config, cell_id
 from ..plan.treatment import Treatment
 from .cell import OnEpoch, dataset_of, fresh_net, run_cell
@@ -74,18 +75,20 @@ def run(
 
 
 def _tasks(config: Config, cells: list[Cell]) -> list[list[Cell]]:
-    """Lists of cells that one process works on: one cell, or a stack of small nets.
+    """Lists of cells that one process works on: one cell, or a stack of small nets of one kind.
 
     They depend on the configuration alone. A stack is recorded as a whole, so a resumed run has the
     same stacks as an uninterrupted one, and with them the same numbers to the last bit.
     """
-    if not _stackable(config):
-        return [[cell] for cell in cells]
-    return [cells[i : i + _STACK] for i in range(0, len(cells), _STACK)]
+    dataset, tasks = dataset_of(config), []
+    for learner in dict.fromkeys(treatment.learner for treatment, _ in cells):
+        some = [cell for cell in cells if cell[0].learner == learner]
+        at_once = _STACK if learner == "net" and _stackable(config, dataset) else 1
+        tasks += [some[i : i + at_once] for i in range(0, len(some), at_once)]
+    return tasks
 
 
-def _stackable(config: Config) -> bool:
-    dataset = dataset_of(config)
+def _stackable(config: Config, dataset: Dataset) -> bool:
     return (
         dataset.inputs.ndim == 2
         and config.training.precision == "float32"

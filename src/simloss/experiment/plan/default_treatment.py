@@ -1,6 +1,7 @@
 """What to train with before anything is tuned, by what our own results found best."""
 
 from ...loss.registry import BASELINE, LOSSES
+from .alternatives import RIVALS
 from .similarities import SIMILARITIES
 from .treatment import Treatment, check_command_loss
 
@@ -16,6 +17,8 @@ def start(loss: str | None, similarity: str, value: float | None) -> Treatment:
         ('blended proper SimLoss, r = 0.95', 'soft targets (words), l = 0.6')
     """
     loss = loss or ("blended" if similarity in LOSSES["blended"].values else "soft-target")
+    if loss in RIVALS:
+        return Treatment(loss)
     check_command_loss(loss)
     if loss == BASELINE:
         return Treatment(BASELINE)

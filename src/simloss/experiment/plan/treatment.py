@@ -10,11 +10,12 @@ from ..._imports import imported, names_an_attribute, users_own
 from ...data import Dataset
 from ...loss.registry import BASELINE, LOSSES, NamedLoss
 from ...similarity import Similarity
-from .alternatives import ALTERNATIVES, Alternative
+from .alternatives import ALTERNATIVES, RIVALS, Alternative
 from .similarities import parameter_of, short_name, similarity_of
 
 # Every loss that a treatment can name beside a user's own `module:class`.
-KNOWN: dict[str, NamedLoss | Alternative] = {**LOSSES, **ALTERNATIVES}
+KNOWN: dict[str, NamedLoss | Alternative] = {**LOSSES, **ALTERNATIVES, **RIVALS}
+_WITHOUT_SIMILARITY = {**ALTERNATIVES, **RIVALS}
 # Smoothness by the number of training examples: `total_weight / n` of the class graph.
 BY_RULE = "rule"
 _SHARES = ("cross_entropy_share", "label_smoothing")
@@ -27,7 +28,7 @@ class Treatment:
 
     Attributes:
         loss: a name in `simloss.loss.registry.LOSSES` ("cross-entropy", "simloss", ...), a user's
-            `module:class`, made from a similarity, or one of `ALTERNATIVES`.
+            `module:class`, made from a similarity, or one of `ALTERNATIVES` or `RIVALS`.
         similarity: a name in `SIMILARITIES`, the path of a saved one, or a user's `module:factory`,
             called with the class names; None for cross entropy and the alternatives.
         value: the parameter: r of an order, the lower bound of words, a temperature; the power of a
@@ -49,11 +50,11 @@ class Treatment:
     options: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if self.loss in ALTERNATIVES:
+        if self.loss in _WITHOUT_SIMILARITY:
             return self._check_alternative()
         if not names_an_attribute(self.loss):
             # With a similarity, as the commands give every loss, the alternatives are no choice.
-            others = ALTERNATIVES if self.similarity is None else ()
+            others = _WITHOUT_SIMILARITY if self.similarity is None else ()
             known = (*LOSSES, *others, "module:class")
             _checks.choice("loss", self.loss, known)
         if self.loss != BASELINE and self.similarity is None:
@@ -108,16 +109,22 @@ class Treatment:
                 f"`loss` {self.loss!r} takes no {what}, but got {getattr(self, what)!r}; "
                 f"name it without in the treatments of a config.yaml."
             )
-        parameter = ALTERNATIVES[self.loss].parameter
+        parameter = _WITHOUT_SIMILARITY[self.loss].parameter
         if (self.value is None) != (parameter is None):
             rule = f"needs a value of its {parameter}" if parameter else "takes no value"
             raise ValueError(f"`loss` {self.loss!r} {rule}, but got {self.value}.")
 
     @property
+    def learner(self) -> str:
+        """What learns: the configuration's "net", a "linear" one, or boosted "trees"."""
+        known = _WITHOUT_SIMILARITY.get(self.loss)
+        return known.learner if known else "net"
+
+    @property
     def parameter(self) -> str | None:
         """The name of the parameter: "r", "lower_bound", "temperature"."""
-        if self.loss in ALTERNATIVES and self.value is not None:
-            return ALTERNATIVES[self.loss].parameter
+        if self.loss in _WITHOUT_SIMILARITY and self.value is not None:
+            return _WITHOUT_SIMILARITY[self.loss].parameter
         if self.similarity is None or self.value is None:
             return None
         return parameter_of(self.similarity)
@@ -160,9 +167,9 @@ class Treatment:
 
     def loss_for(self, dataset: Dataset, examples: int | None = None) -> nn.Module:
         """The loss module, on the CPU, for so many training examples; all if not given."""
-        if self.loss in ALTERNATIVES:
+        if self.loss in _WITHOUT_SIMILARITY:
             value = 0.0 if self.value is None else self.value
-            return ALTERNATIVES[self.loss].make(dataset, value)
+            return _WITHOUT_SIMILARITY[self.loss].make(dataset, value)
         similarity, loss = self.similarity_for(dataset), self.loss
         options = {k: v for k, v in self.options.items() if k != "normalized"}
         if options.get("smoothness") == BY_RULE:

@@ -10,7 +10,8 @@ from ..plan.alternatives import objective_of
 from ..plan.config import Config, argmax_and
 from ..plan.default_treatment import start, with_baseline
 from ..plan.presets import comparison, reproduction
-from ..train.loop import train
+from ..rivals.learner import trained
+from ..train.loop import logits_of
 from ..train.measure import Judge
 from ..train.splits import Ready, indices_of, parts_of
 from .model import SavedModel
@@ -65,21 +66,12 @@ def train_and_save(
         f"{dataset.name}: {len(dataset):,} examples, {dataset.num_classes} classes; "
         f"{treatment.label}"
     )
-    net = fresh_net(config, dataset, seed)
+    net = fresh_net(config, dataset, seed, treatment)
     objective = objective_of(treatment.loss_for(dataset, len(parts["train"])))
-    outcome = train(
-        net,
-        objective,
-        parts["train"],
-        parts["validation"],
-        judge,
-        config.rules,
-        config.training,
-        derived_seed(seed, "order"),
-        on_epoch,
-    )
+    outcome = trained(net, objective, parts, judge, config, derived_seed(seed, "order"), on_epoch)
     record, _ = measured(config, treatment, seed, net, outcome, parts, judge, objective)
     net.load_state_dict(outcome.states[rule])
+    objective.remember(logits_of(net, parts["validation"]), parts["validation"].labels)
     ready = parts["train"].ready
     assert isinstance(ready, Ready)
     SavedModel(
@@ -95,10 +87,11 @@ def train_and_save(
         judge.similarity.to_dense() if judge.similarity is not None else None,
         dataset.notes.get("edges"),
         dataset.notes.get("positions"),
-        ready.tfidf,
+        objective,
     ).save(out)
-    best, trained = outcome.best_epoch[rule], len(outcome.history)
-    yield f"epoch {best} of {trained} was best on validation, answered by {rule}"
+    best, all_of_them = outcome.best_epoch[rule], len(outcome.history)
+    step = "round" if treatment.learner == "trees" else "epoch"
+    yield f"{step} {best} of {all_of_them} was best on validation, answered by {rule}"
     for part in ("validation", "test"):
         values = record["metrics"][part][rule]
         known = [metrics.find(name) for name in judge.names if name in values]

@@ -213,7 +213,7 @@ def _epoch(
 def logits_of(net: nn.Module, part: Part, precision: str = "float32") -> Tensor:
     """The net's outputs for a whole part, (N, C), float32 on the CPU."""
     net.eval()
-    device = next(net.parameters()).device
+    device = next(net.parameters(), torch.empty(0)).device
     found = []
     at_once = min(_EVALUATION_BATCH, max(1, _EVALUATION_NUMBERS // part.inputs[0].numel()))
     for some in torch.arange(len(part)).split(at_once):

@@ -100,6 +100,7 @@ MODELS: dict[str, tuple[str, Callable[[tuple[int, ...], int], nn.Module]]] = {
     "age-cnn": ("(3, 60, 60)", lambda shape, classes: AgeCNN(classes)),
     "lenet": ("(3, 32, 32)", lambda shape, classes: LeNet(classes)),
     "mlp": ("(D,)", lambda shape, classes: MLP(shape[0], classes)),
+    "linear": ("(D,)", lambda shape, classes: nn.Linear(shape[0], classes)),
     "small-cnn": ("(3, H, W)", lambda shape, classes: SmallCNN(classes)),
     "resnet": ("(3, H, W)", lambda shape, classes: ResNet(classes, min(shape[1:]))),
 }

@@ -24,12 +24,15 @@ from .kernel_score import KernelScore
 from .label_distribution import LabelDistribution
 from .noise_layer import NoiseLayer
 from .objective import Objective, objective_of
+from .regression import Regression, places_of
 from .squared_emd import SquaredEMD
 
 __all__ = [
     "ALTERNATIVES",
+    "RIVALS",
     "Alternative",
     "Objective",
+    "Regression",
     "conse",
     "objective_of",
     "word_vectors",
@@ -46,6 +49,8 @@ class Alternative:
         parameter: its name; None where it has none.
         values: as many as are tried of ours, or nearly.
         uses_similarity: whether it is ours in another form, with a similarity of its own.
+        learner: what learns: the configuration's "net", a "linear" one or boosted "trees".
+        needs: what must be known about the classes: "order", or None.
     """
 
     label: str
@@ -53,6 +58,8 @@ class Alternative:
     parameter: str | None = None
     values: tuple[float, ...] = ()
     uses_similarity: bool = False
+    learner: str = "net"
+    needs: str | None = None
 
 
 def _blended(name: str, loss: type[SimilarityLoss], r: float) -> Alternative:
@@ -122,4 +129,30 @@ ALTERNATIVES = {
     ),
     "blend": _blended("SimLoss", SimLoss, 0.9),
     "proper-blend": _blended("proper SimLoss", ProperSimLoss, 0.95),
+}
+
+# What people would use instead of a net that knows about the classes.
+RIVALS = {
+    "boosting": Alternative("boosted trees", lambda *_: nn.CrossEntropyLoss(), learner="trees"),
+    "boosted-regression": Alternative(
+        "boosted regression (L1)",
+        lambda dataset, _: Regression(places_of(dataset)),
+        learner="trees",
+        needs="order",
+    ),
+    "boosted-regression-l2": Alternative(
+        "boosted regression (L2)",
+        lambda dataset, _: Regression(places_of(dataset), squared=True),
+        learner="trees",
+        needs="order",
+    ),
+    "linear": Alternative("linear model", lambda *_: nn.CrossEntropyLoss(), learner="linear"),
+    "regression": Alternative(
+        "regression net (L1)", lambda dataset, _: Regression(places_of(dataset)), needs="order"
+    ),
+    "regression-l2": Alternative(
+        "regression net (L2)",
+        lambda dataset, _: Regression(places_of(dataset), squared=True),
+        needs="order",
+    ),
 }

@@ -21,6 +21,17 @@ class Objective(nn.Module):
         """What softmax makes class probabilities of, (..., C), from the outputs alone."""
         return outputs
 
+    def remember(self, outputs: Tensor, target: Tensor) -> None:
+        """Told of the validation part after training; a regression's errors make probabilities."""
+
+    def held_out_logits(self, outputs: Tensor, target: Tensor) -> Tensor:
+        """The logits of the examples that :meth:`remember` was told of, as if it had not been."""
+        return self.logits(outputs)
+
+    def nearest(self, outputs: Tensor) -> Tensor | None:
+        """The classes nearest to the predictions, (N), where the outputs predict a place."""
+        return None
+
     def begin_epoch(self, epoch: int) -> None:
         """Told before each epoch, counted from 1."""
 

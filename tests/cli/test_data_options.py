@@ -17,6 +17,7 @@ from simloss.experiment.plan import sources
 from simloss.experiment.saved.model import SavedModel
 
 FEW = ["--seeds", "1", "--epochs", "2", "--workers", "1", "--loss", "simloss", "--r", "0.5"]
+FEW += ["--rivals", "none"]
 
 
 @pytest.fixture(autouse=True)
@@ -346,7 +347,7 @@ class TestPredict:
         assert "must end in .csv or .parquet" in fails(
             capsys, "predict", model, credit, "--out", "a.xls"
         )
-        assert "must be in an existing folder, but 'gone' does not exist" in fails(
+        assert "must lie in an existing folder, but 'gone' is none" in fails(
             capsys, "predict", model, credit, "--out", "gone/a.csv"
         )
         assert "it knows no tree" in fails(capsys, "predict", model, credit, "--decision", "tree")

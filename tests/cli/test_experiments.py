@@ -47,7 +47,7 @@ def faces(tmp_path):
     return archive(tmp_path / "faces.tar.gz", [face(1 + n % 5, n) for n in range(40)])
 
 
-FEW = ["--r", "0.5", "--seeds", "2", "--epochs", "1", "--workers", "1"]
+FEW = ["--r", "0.5", "--seeds", "2", "--epochs", "1", "--workers", "1", "--rivals", "none"]
 
 
 class TestCompare:
@@ -209,7 +209,8 @@ class TestTrain:
 @pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM], ids=["Ctrl-C", "SIGTERM"])
 @pytest.mark.parametrize("workers", ["1", "2"])
 def test_stopped_politely_and_resumed(tmp_path, started, stop, workers):
-    few = ("--r", "0.5", "--loss", "simloss", "--seeds", "4", "--workers", workers)
+    few = ("--r", "0.5", "--loss", "simloss", "--rivals", "none", "--seeds", "4")
+    few += ("--workers", workers)
     process = started("compare", "abalone", *few, "--out", "run")
     while not (tmp_path / "run" / "running").exists():
         assert process.poll() is None

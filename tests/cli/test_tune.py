@@ -13,7 +13,7 @@ from simloss.experiment.grid.store import RunFolder
 from simloss.experiment.plan.config import Config
 
 FEW = ["--trials", "3", "--search-seeds", "1", "--budget", "6"]
-FEW += ["--seeds", "2", "--epochs", "2", "--workers", "1"]
+FEW += ["--seeds", "2", "--epochs", "2", "--workers", "1", "--rivals", "none"]
 
 
 def refused(capsys, *arguments):

@@ -19,6 +19,7 @@ def compare(
     *,
     r: Annotated[list[float] | None, Parameter(name=["--r", "--value"]), Several] = None,
     loss: Annotated[list[UsersName] | None, Several] = None,
+    rivals: Annotated[list[str] | None, Several] = None,
     decision: Decision | None = None,
     seeds: int = 10,
     epochs: int | None = None,
@@ -31,7 +32,8 @@ def compare(
 
     Cross entropy, SimLoss, the proper and the soft-target loss and the proper one blended with a
     tenth of cross entropy, each answered by argmax and by what suits the classes (the median of
-    ordered ones), on a new split for every seed. The parameter is chosen on validation data; the
+    ordered ones), on a new split for every seed. On tables, what people would use instead takes
+    part: boosted trees, regression, a linear model. The parameter is chosen on validation data; the
     verdict is on test data, with statistics.
 
     Parameters
@@ -46,6 +48,9 @@ def compare(
     loss
         Which losses beside cross entropy: simloss, proper, soft-target, blended (proper with a
         tenth of cross entropy), or module:class; all four if not given.
+    rivals
+        Which rivals, for tables: boosting, boosted-regression, boosted-regression-l2, linear,
+        regression, regression-l2, or none; all that suit the classes if not given.
     decision
         How to answer beside argmax; what suits the classes if not given.
     seeds
@@ -64,15 +69,17 @@ def compare(
     from dataclasses import replace
 
     from .. import _checks
+    from ..experiment.grid.cell import dataset_of
     from ..experiment.plan.config import argmax_and
     from ..experiment.plan.presets import COMPARE_LOSSES, COMPARE_R, comparison
+    from ..experiment.plan.rivals import rivals_for
     from ..loss.registry import BASELINE
     from .running import run_and_report
 
     if r and loss and set(loss) == {BASELINE}:
         raise ValueError(f"`--r` is for a loss with similarity, but got --loss {BASELINE} only.")
     if data is not None and data not in SHIPPED:
-        config = _theirs(data, theirs, r, loss, decision, seeds, epochs)
+        config = _theirs(data, theirs, r, loss, rivals, decision, seeds, epochs)
         run_and_report(config, out=out, resume=resume, workers=workers)
         return
     theirs.refuse_for_shipped(data or "a shipped table")
@@ -84,6 +91,8 @@ def compare(
         if decision is not None:
             _checks.choice("decision", decision, ("argmax", "median", "mean"))
             config = replace(config, rules=argmax_and(decision))
+        others = rivals_for(rivals, dataset_of(config), config.metrics)
+        config = replace(config, treatments=(*config.treatments, *others))
         folder = out / table if out and len(tables) > 1 else out
         run_and_report(config, out=folder, resume=resume, workers=workers)
 
@@ -93,13 +102,17 @@ def _theirs(
     theirs: TheirOptions,
     values: list[float] | None,
     losses: list[UsersName] | None,
+    rivals: list[str] | None,
     decision: str | None,
     seeds: int,
     epochs: int | None,
 ) -> "Config":
     """The comparison on a user's own data, said aloud."""
+    from dataclasses import replace
+
     from ..experiment.plan.locate import their_comparison
     from ..experiment.plan.presets import COMPARE_LOSSES
+    from ..experiment.plan.rivals import rivals_for
     from .data_options import decided, described, split_described
 
     data, dataset, made = decided(theirs, named, decision)
@@ -114,11 +127,13 @@ def _theirs(
         model=theirs.model,
         augment=theirs.augment,
     )
+    others = rivals_for(rivals, dataset, made.metrics)
     for line in described(data, dataset, made):
         print(line)
     for line in split_described(dataset, config.split, config.seeds):
         print(line)
     rules = ", ".join(config.rules)
     count = len(config.treatments) * len(config.seeds)
-    print(f"Training {count:,} nets ({config.model}), each answered by {rules}", flush=True)
-    return config
+    beside = f" and {len(others) * len(config.seeds):,} rivals" if others else ""
+    print(f"Training {count:,} nets ({config.model}){beside}, each answered by {rules}", flush=True)
+    return replace(config, treatments=(*config.treatments, *others))

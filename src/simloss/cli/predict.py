@@ -27,7 +27,6 @@ def predict(
     decision: Decision | None = None,
     image_column: str | None = None,
     net: UsersName | None = None,
-    encoder: UsersName | None = None,
 ) -> None:
     """Answer for new examples with a net that simloss train has saved.
 
@@ -55,9 +54,6 @@ def predict(
     net
         The module:factory of your own net, if the model has one; a model file cannot have it
         imported by itself.
-    encoder
-        The module:callable of your own encoder, if the model has one; or where the folder of its
-        hf:FOLDER lies now.
     """
     from .. import _checks
     from ..experiment.saved.answers import answers, right_share
@@ -70,7 +66,7 @@ def predict(
         _checks.in_existing_folder("--out", out, data)
     if abstain is not None:
         _checks.threshold("abstain", abstain)
-    saved = SavedModel.load(model, net=net, encoder=encoder)
+    saved = SavedModel.load(model, net=net)
     _refuse_without_use(saved, model, data, image_column, net)
     examples = new_data(saved, data, image_column)
     table = answers(saved, examples, rule=decision, abstain=abstain, all_probabilities=all_)
@@ -105,7 +101,7 @@ def _refuse_without_use(
         raise ValueError(f"`--net` is for a net of your own, but '{model}' has the net {has!r}.")
     if image_column is None:
         return
-    if not saved.is_of_images:
+    if len(saved.input_shape) != 3:
         raise ValueError(f"`--image-column` is for a model of images, but '{model}' is none.")
     if not is_table(Path(data)):
         raise ValueError(f"`--image-column` is for a table of images, but got '{data}'.")

@@ -12,6 +12,7 @@ from ..experiment.grid.progress import progress_for
 from ..experiment.grid.run import cells_of, run
 from ..experiment.grid.store import RunFolder
 from ..experiment.plan.config import Config, cell_id
+from ..experiment.plan.rivals import notes_on, time_share
 from ..experiment.train.loop import device_of
 from ..experiment.train.measure import Judge
 from ..experiment.train.splits import indices_of
@@ -71,7 +72,10 @@ def prepared(config: Config) -> None:
         treatment.loss_for(dataset)
     measured = (*config.metrics, config.training.stop_on)
     Judge.of(dataset, measured, config.cost).try_out(config.rules)
-    fresh_net(config, dataset, config.seeds[0])
+    for treatment in config.treatments:
+        fresh_net(config, dataset, config.seeds[0], treatment)
+    for note in notes_on(config, dataset):
+        print(note, flush=True)
 
 
 def _conclude(config: Config, folder: RunFolder) -> None:
@@ -81,7 +85,9 @@ def _conclude(config: Config, folder: RunFolder) -> None:
 
     found = Run.read(folder.path, config)
     report = write(found, folder.path)  # before anything is said: it is what the run was for
-    print(f"\n{found.config.name}\n{found.verdict}\n\nReport: {report}", flush=True)
+    told = time_share(folder.records(without=("history",)))
+    share = f"\n{told}" if told else ""
+    print(f"\n{found.config.name}\n{found.verdict}{share}\n\nReport: {report}", flush=True)
 
 
 def _recorded(config: Config, folder: RunFolder) -> str:

@@ -42,8 +42,9 @@ def train(
         The archive or folder of utkface, afad or cifar100.
     loss
         The loss to train with: blended, soft-target, simloss, proper, cross-entropy, or
-        module:class. If not given, what our results found best untuned: blended (proper with a
-        tenth of cross entropy) for classes in an order or a tree, soft-target for others.
+        module:class; on a table also a rival: boosting, boosted-regression, linear, regression.
+        If not given, what our results found best untuned: blended (proper with a tenth of cross
+        entropy) for classes in an order or a tree, soft-target for others.
     value
         The similarity's parameter: r of order and values, the width of gaussian, the lower bound
         of words, the temperature of words-angle and tree, the power of a saved one.
@@ -92,18 +93,17 @@ def _refuse_without_use(
     source: str, data: Path | None, loss: str | None, value: float | None, similarity: str | None
 ) -> None:
     """One sentence on an option that would change nothing."""
+    from ..experiment.plan.alternatives import RIVALS
     from ..loss.registry import BASELINE
 
     if data is not None and source not in _WITH_DATA:
         raise ValueError(f"`--data` must go with {', '.join(_WITH_DATA)}, but got {source!r}.")
-    if loss != BASELINE:
+    if loss != BASELINE and loss not in RIVALS:
         return
     if value is not None:
-        raise ValueError(f"`--value` is for a loss with similarity, but got --loss {BASELINE}.")
+        raise ValueError(f"`--value` is for a loss with similarity, but got --loss {loss}.")
     if similarity is not None and source in _SOURCES:  # of their own data it says what is measured
-        raise ValueError(
-            f"`--similarity` is for a loss with similarity, but got --loss {BASELINE}."
-        )
+        raise ValueError(f"`--similarity` is for a loss with similarity, but got --loss {loss}.")
 
 
 def _theirs(

@@ -27,6 +27,7 @@ def tune(
     data: Path | None = None,
     decision: Decision | None = None,
     loss: Annotated[list[UsersName] | None, Several] = None,
+    rivals: Annotated[list[str] | None, Several] = None,
     trials: int = 40,
     budget: int | None = None,
     search_seeds: int = 3,
@@ -55,6 +56,10 @@ def tune(
     loss
         Which losses beside cross entropy: simloss, proper, soft-target, blended (proper with a
         tenth of cross entropy), or module:class; all four if not given.
+    rivals
+        Which rivals the final comparison has, for tables: boosting, boosted-regression,
+        boosted-regression-l2, linear, regression, regression-l2, or none; all that suit the
+        classes if not given.
     trials
         The most treatments to try.
     budget
@@ -77,7 +82,9 @@ def tune(
         Processes of the final comparison; as many as there are cores if not given.
     """
     from .. import _checks
+    from ..experiment.grid.cell import dataset_of
     from ..experiment.plan.presets import COMPARE_LOSSES
+    from ..experiment.plan.rivals import rivals_for
     from ..experiment.search.search import SETTINGS, search
     from ..experiment.search.search_space import space_of
     from ..experiment.search.trials import check, final_config, plan
@@ -99,6 +106,7 @@ def tune(
         budget=budget,
     )
     check(made)
+    others = rivals_for(rivals, dataset_of(made.config), made.config.metrics)
     _checks.run_count("seeds", seeds)
     folder = out or _folder(made)
     if out is not None and (out / SETTINGS).exists() and not resume:
@@ -112,7 +120,7 @@ def tune(
         print(line, flush=True)
     arm = found.candidate
     run_and_report(
-        final_config(made, found, seeds),
+        final_config(made, found, seeds, others),
         out=folder / f"comparison-{arm.loss.replace(':', '-')}-{arm.value:g}",
         resume=True,
         workers=workers,

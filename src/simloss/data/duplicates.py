@@ -1,7 +1,6 @@
 """Images and rows that occur more than once, pixel for pixel, cell for cell."""
 
 import hashlib
-from collections.abc import Iterable
 from typing import Any
 
 import torch
@@ -16,18 +15,14 @@ def first_equal(images: Any) -> dict[int, int]:
         >>> first_equal(np.array([[1, 2], [3, 4], [1, 2]], dtype=np.uint8))
         {2: 0}
     """
-    return repeated(hashlib.sha256(image.tobytes()).digest() for image in images)
-
-
-def repeated(digests: Iterable[Any]) -> dict[int, int]:
-    """Row -> the first row with the same digest, for rows that are not the first of their kind."""
-    seen: dict[Any, int] = {}
-    found: dict[int, int] = {}
-    for row, digest in enumerate(digests):
+    seen: dict[bytes, int] = {}
+    repeated: dict[int, int] = {}
+    for row, image in enumerate(images):
+        digest = hashlib.sha256(image.tobytes()).digest()
         first = seen.setdefault(digest, row)
         if first != row:
-            found[row] = first
-    return found
+            repeated[row] = first
+    return repeated
 
 
 def groups(count: int, first_equal: dict[int, int]) -> Tensor:

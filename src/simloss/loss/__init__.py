@@ -1,4 +1,4 @@
-"""Turns logits, target and similarity into a loss. Each file holds a function and its module."""
+"""Logits, target and similarity made into a loss. A function and its module in a file."""
 
 from .contract import Formula, loss_by_contract
 from .kernel import native_kernel

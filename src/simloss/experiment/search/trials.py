@@ -111,10 +111,12 @@ def plan(
     return Plan(config, space, known.name, rule, tuple(range(1, count + 1)), **options)
 
 
-def final_config(plan: Plan, found: Found, seeds: int) -> Config:
+def final_config(
+    plan: Plan, found: Found, seeds: int, rivals: tuple[Treatment, ...] = ()
+) -> Config:
     """Cross entropy against what was found, with fresh seeds, judged on the untouched test part."""
     fresh = range(FRESH, FRESH + _checks.run_count("seeds", seeds))
-    arms = (Treatment(BASELINE), found.candidate)
+    arms = (Treatment(BASELINE), found.candidate, *rivals)
     return replace(plan.config, treatments=arms, seeds=tuple(fresh))
 
 

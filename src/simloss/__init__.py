@@ -1,7 +1,7 @@
 """Losses and similarities for classifiers whose mistakes are not equally bad.
 
-Names load when they are first used, so that ``import simloss`` costs nothing
-and a command's ``--help`` need not wait for torch.
+Names are loaded on first use, so that ``import simloss`` costs nothing
+and a command's ``--help`` does not wait for torch.
 """
 
 from importlib import import_module
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-# Public name -> the module that holds it; a module stands for itself.
+# Public name -> the module that holds it; a module maps to itself.
 _HOMES = {
     "CostAwareClassifier": ".integrations.cost_aware",
     "LinearProperSimLoss": ".loss",

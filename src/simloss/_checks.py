@@ -1,8 +1,8 @@
-"""Every check of a user's input, and the wording of every error.
+"""Checks of user input that several modules share, and the wording of their errors.
 
-One template: the name, the rule, what came, and the remedy where it is known.
-Checks of *values* happen only where they are free of side effects: on the CPU,
-outside ``torch.compile`` and ``torch.func``. They never make a device wait.
+One template: the name, the rule, what came, and the remedy if it is known.
+Checks of *values* run only if they are free: on the CPU, outside
+``torch.compile`` and ``torch.func``. They never make a device wait.
 """
 
 import difflib
@@ -18,12 +18,12 @@ from torch import Tensor
 
 REDUCTIONS = ("none", "mean", "sum")
 
-# A diagonal or a row sum may be off by rounding, not by more.
+# A diagonal or a row sum may be off by rounding, but no more.
 ROUNDING = 1e-5
 
 
 def values_can_be_read(tensor: Tensor) -> bool:
-    """Whether looking at the values of `tensor` is free: no device sync, no trace, no transform."""
+    """Whether reading the values of `tensor` is free: no device sync, no trace, no transform."""
     return (
         type(tensor) in (Tensor, torch.nn.Parameter)
         and tensor.device.type == "cpu"
@@ -65,7 +65,7 @@ def at_least_zero(name: str, value: float) -> float:
 
 
 def real(name: str, value: Any) -> float:
-    """A plain number, also one in a 0-d array or tensor."""
+    """A plain number, or one in a 0-d array or tensor."""
     if isinstance(value, (bool, str)):
         raise TypeError(f"`{name}` must be a number, but got {value!r}.")
     try:
@@ -77,7 +77,7 @@ def real(name: str, value: Any) -> float:
 
 
 def threshold(name: str, value: Any) -> float:
-    """A number to compare with, infinity allowed: nothing is above or below NaN."""
+    """A number to compare with; infinity is allowed, NaN is not."""
     value = real(name, value)
     if value != value:
         raise ValueError(f"`{name}` must be a number to compare with, but got NaN.")
@@ -100,7 +100,7 @@ def class_count(name: str, value: int) -> int:
 
 
 def seed(name: str, value: int) -> int:
-    """A whole number that torch's generators take, with room for what is added to it."""
+    """A whole number that torch's generators accept, with room to add to it."""
     if not -(2**62) < value < 2**62:
         raise ValueError(f"`{name}` must be below 2^62 in size, but got {value}.")
     return value
@@ -116,42 +116,44 @@ def choice(name: str, value: str, allowed: Sequence[str]) -> str:
 
 
 def in_existing_folder(name: str, path: Path, *sources: str | Path) -> None:
-    """Where a file is to be written, and not over one that it is made from."""
+    """A file to write, in a folder that exists, which does not overwrite one of `sources`."""
     if not path.parent.is_dir():
-        raise ValueError(f"`{name}` must lie in an existing folder, but '{path.parent}' is none.")
+        raise ValueError(
+            f"`{name}` must be in an existing folder, but '{path.parent}' does not exist."
+        )
     if path.resolve() in [Path(source).resolve() for source in sources]:
-        raise ValueError(f"`{name}` must be another file than '{path}', which is read.")
+        raise ValueError(f"`{name}` must not overwrite '{path}', which is read.")
 
 
 def in_class_order(name: str, values: Any) -> None:
-    """A list, or what goes through its items in an order as a list does."""
+    """A list, or anything that yields its items in order."""
     if isinstance(values, str):
         raise TypeError(f"`{name}` must be a list, but got {values!r}.")
     if isinstance(values, (set, frozenset)):
         raise TypeError(
-            f"`{name}` must be in class order, but got a set, which has none; pass a list."
+            f"`{name}` must be in class order, but got a set, which has no order; pass a list."
         )
     if hasattr(values, "columns"):  # of pandas or polars
         raise TypeError(
-            f"`{name}` must be a list, but got a table, which goes through its headings; "
+            f"`{name}` must be a list, but got a table, which yields its headings; "
             f"pass one column, or its rows, `table.to_numpy()`."
         )
 
 
 def is_missing(value: Any) -> bool:
-    """Nothing, or what stands in an empty cell of a table: NaN is not itself, NA not even that."""
+    """None, or the value of an empty cell in a table: NaN differs from itself, NA does not even."""
     return value is None or type(value).__name__ == "NAType" or value != value
 
 
 def not_missing(name: str, values: Iterable[Any]) -> None:
-    """No empty cell where a name should be: its class would be called "nan" or "None"."""
+    """No empty cell instead of a name: its class would be called "nan" or "None"."""
     for place, value in enumerate(values):
         if is_missing(value):
             raise ValueError(f"`{name}` must have no gaps, but got {value!r} in position {place}.")
 
 
 def class_names(names: Sequence[str] | None, num_classes: int) -> tuple[str, ...] | None:
-    """One distinct name per class, or none at all."""
+    """One distinct name per class, or None."""
     if names is None:
         return None
     if isinstance(names, str):
@@ -162,13 +164,13 @@ def class_names(names: Sequence[str] | None, num_classes: int) -> tuple[str, ...
     names = tuple(str(name) for name in names)
     if len(names) != num_classes:
         raise ValueError(
-            f"`names` must hold one name for each of the {num_classes} classes, "
+            f"`names` must have one name for each of the {num_classes} classes, "
             f"but got {len(names)} names."
         )
     seen: set[str] = set()
     for name in names:
         if name in seen:
-            raise ValueError(f"`names` must be distinct, but {name!r} stands there twice.")
+            raise ValueError(f"`names` must be distinct, but {name!r} is listed twice.")
         seen.add(name)
     return names
 
@@ -194,23 +196,23 @@ def not_empty(name: str, values: Sized) -> None:
 
 
 def distinct(name: str, values: Sequence[Any]) -> None:
-    """Nothing twice, and not nothing."""
+    """No duplicates, and at least one."""
     not_empty(name, values)
     seen: set[Any] = set()
     for value in values:
         if value in seen:
-            raise ValueError(f"`{name}` must be distinct, but {value!r} stands there twice.")
+            raise ValueError(f"`{name}` must be distinct, but {value!r} is listed twice.")
         seen.add(value)
 
 
 def nearest_spelling(name: str, known: Iterable[str]) -> str:
-    """A remedy for a name that is not known: " (did you mean 'robin'?)", or nothing."""
+    """A remedy for an unknown name: " (did you mean 'robin'?)", or an empty text."""
     close = difflib.get_close_matches(name, list(known), n=1)
     return f" (did you mean {close[0]!r}?)" if close else ""
 
 
 def permutation(name: str, order: Sequence[str], known: Sequence[str], what: str) -> list[int]:
-    """The place of each of `order` in `known`; each of `known` must stand in it once."""
+    """The index in `known` of each of `order`, which must list each of `known` once."""
     if isinstance(order, str):
         raise TypeError(f"`{name}` must be a list of names, but got {order!r}.")
     in_class_order(name, order)
@@ -220,7 +222,7 @@ def permutation(name: str, order: Sequence[str], known: Sequence[str], what: str
     for each in order:
         if each not in place:
             remedy = nearest_spelling(each, known)
-            raise ValueError(f"`{name}` must name the {what}, but {each!r} is none{remedy}.")
+            raise ValueError(f"`{name}` must name the {what}, but {each!r} is not one{remedy}.")
     missing = sorted(set(known) - set(order))
     if missing:
         raise ValueError(
@@ -232,12 +234,12 @@ def permutation(name: str, order: Sequence[str], known: Sequence[str], what: str
 def float_tensor(name: str, value: Any) -> Tensor:
     """A tensor of float32 or wider from a tensor, an array or nested lists.
 
-    Numbers that come as lists or integers become float64, so that nothing is lost.
+    Lists and integers become float64, so that nothing is lost.
     """
     if not isinstance(value, Tensor):
         value = writable(value)
         if isinstance(value, np.ndarray) and value.dtype == object:
-            value = value.tolist()  # of a table of pandas with nullable columns
+            value = value.tolist()  # of a pandas table with nullable columns
         try:
             value = torch.as_tensor(value, dtype=None if hasattr(value, "dtype") else torch.float64)
         except (TypeError, ValueError, RuntimeError) as error:
@@ -286,7 +288,7 @@ def similarity_values(matrix: Tensor, kind: str) -> None:
             at = int(wrong.nonzero()[0])
             raise ValueError(
                 f"`similarity` must have 1 on its diagonal, but got {diagonal[at].item():.6g} "
-                f"at class {at}; if its rows are probabilities, say kind='probability'."
+                f"at class {at}; if its rows are probabilities, pass kind='probability'."
             )
     else:
         sums = matrix.sum(1)
@@ -330,20 +332,20 @@ def cost_values(matrix: Tensor) -> None:
 
 
 def is_data_frame(value: Any) -> bool:
-    """A table with headings and an index, of pandas or like it."""
+    """A table with headings and an index, of pandas or similar."""
     return all(hasattr(value, name) for name in ("index", "columns", "to_numpy"))
 
 
 def row_labels(table: Any) -> list[str] | None:
-    """The class names in the index of a table of pandas; None where it only counts the rows."""
+    """The class names in the index of a pandas table; None if it only numbers the rows."""
     labels = table.index.tolist() if is_data_frame(table) else None
     return None if labels is None or _only_count(labels) else [str(each) for each in labels]
 
 
 def labels_of_both_sides(name: str, table: Any) -> list[str] | None:
-    """The class names of a square table of pandas, the same on its rows and its columns.
+    """The class names of a square pandas table, the same on its rows and its columns.
 
-    Of labels on one side only, words are believed; numbers might mean other classes.
+    If only one side has labels, words are used; numbers might mean other classes.
     """
     if not is_data_frame(table):
         return None
@@ -370,7 +372,7 @@ def _only_count(labels: list[Any]) -> bool:
 
 
 def not_a_similarity(name: str, matrix: Tensor) -> None:
-    """Costs, (..., C, C): what is cheapest by a similarity's numbers is the worst answer."""
+    """Refuse a similarity as costs, (..., C, C): its cheapest answer would be the worst."""
     is_similarity = (
         matrix.shape[-1] > 1  # a single class is always answered
         and bool(((matrix.diagonal(dim1=-2, dim2=-1) - 1).abs() <= ROUNDING).all())
@@ -378,7 +380,7 @@ def not_a_similarity(name: str, matrix: Tensor) -> None:
     )
     if is_similarity:
         raise ValueError(
-            f"`{name}` must be a cost, lowest where the answer is right, but with 1 on its "
+            f"`{name}` must be a cost, lowest for the right answer, but with 1 on its "
             f"diagonal it looks like a similarity; pass simloss.similarity.matrix(S), or 1 - S "
             f"for its cost."
         )
@@ -443,7 +445,7 @@ def logits(input: Tensor) -> int:
 
 
 def same_class_count(similarity_classes: int, input: Tensor, num_classes: int) -> None:
-    """The similarity and the logits speak of the same classes."""
+    """The similarity and the logits have the same classes."""
     if similarity_classes != num_classes:
         raise ValueError(
             f"`similarity` must have as many classes as `input`, but it has {similarity_classes} "
@@ -481,11 +483,11 @@ def target_is_index(input: Tensor, target: Tensor) -> bool:
 
 
 def target_range(target: Tensor, num_classes: int, ignore_index: int) -> bool:
-    """Indices in [0, C), or `ignore_index`; returns whether it is known that none is the latter."""
+    """Indices in [0, C), or `ignore_index`; returns whether none is known to be the latter."""
     if not values_can_be_read(target) or target.numel() == 0:
         return False
     target = target.detach()
-    low, high = (int(end) for end in target.aminmax())  # the quick way to see that all is well
+    low, high = (int(end) for end in target.aminmax())  # the quick check
     if low >= 0 and high < num_classes:
         return not low <= ignore_index <= high
     wrong = ((target < 0) | (target >= num_classes)) & (target != ignore_index)
@@ -496,13 +498,13 @@ def target_range(target: Tensor, num_classes: int, ignore_index: int) -> bool:
         raise ValueError(
             f"`target` must be in [0, {num_classes}) or equal to ignore_index={ignore_index}, "
             f"but got {int(target[at])}{where}"
-            + ("; where labels count from 1, pass `target - 1`." if counts_from_one else ".")
+            + ("; if labels count from 1, pass `target - 1`." if counts_from_one else ".")
         )
     return False
 
 
 def no_ignored_class(ignore_index: int) -> None:
-    """No class to ignore where the target is class probabilities."""
+    """No class to ignore if the target is class probabilities."""
     if ignore_index >= 0:
         raise ValueError(
             f"`ignore_index` must be negative with class probabilities as `target`, "
@@ -573,7 +575,7 @@ def class_weight(weight: Any, num_classes: int) -> Tensor:
         weight = float_tensor("weight", weight).to(torch.get_default_dtype())
     if weight.shape != (num_classes,):
         raise ValueError(
-            f"`weight` must hold one number for each of the {num_classes} classes, "
+            f"`weight` must have one number for each of the {num_classes} classes, "
             f"but got shape {tuple(weight.shape)}."
         )
     if not weight.is_floating_point():
@@ -586,7 +588,7 @@ def probabilities(value: Any) -> Tensor:
     tensor = float_tensor("probabilities", value).detach()
     if tensor.ndim == 0 or 0 in tensor.shape:
         raise ValueError(
-            f"`probabilities` must have shape (..., C), the classes last, and hold an example, "
+            f"`probabilities` must have shape (..., C), classes last, and at least one example, "
             f"but got shape {tuple(tensor.shape)}."
         )
     if not values_can_be_read(tensor):
@@ -595,7 +597,7 @@ def probabilities(value: Any) -> Tensor:
         came = "NaN" if bool(tensor.isnan().any()) else f"{tensor.min().item():.6g}"
         raise ValueError(
             f"`probabilities` must be at least 0, but got {came}; "
-            f"of logits, pass `logits.softmax(-1)`."
+            f"for logits, pass `logits.softmax(-1)`."
         )
     # Half precision leaves a softmax of many classes this far from 1.
     is_half = hasattr(value, "dtype") and value.dtype.itemsize < 4
@@ -605,14 +607,14 @@ def probabilities(value: Any) -> Tensor:
     if not abs(furthest - 1) <= allowed:
         raise ValueError(
             f"`probabilities` must sum to 1 over the last dimension of shape "
-            f"{tuple(tensor.shape)}, but got a sum of {furthest:.6g}; of logits, pass "
-            f"`logits.softmax(-1)`; where the classes are dimension 1, `movedim(1, -1)`."
+            f"{tuple(tensor.shape)}, but got a sum of {furthest:.6g}; for logits, pass "
+            f"`logits.softmax(-1)`; if the classes are dimension 1, `movedim(1, -1)`."
         )
     return tensor
 
 
 def index_tensor(name: str, value: Any) -> Tensor:
-    """A tensor of what should be class indices; which ones is not looked at yet."""
+    """A tensor that should hold class indices; their values are not checked yet."""
     if isinstance(value, Tensor):
         return value
     try:
@@ -631,7 +633,7 @@ def class_indices(name: str, value: Any, num_classes: int | None = None) -> Tens
     if value.is_floating_point() or value.is_complex() or value.dtype == torch.bool:
         raise TypeError(
             f"`{name}` must be class indices, whole numbers, but got {_kind(value)}; "
-            f"of probabilities, `simloss.decide` makes answers."
+            f"for probabilities, use `simloss.decide`."
         )
     value = value.detach().long()
     if values_can_be_read(value):
@@ -639,7 +641,7 @@ def class_indices(name: str, value: Any, num_classes: int | None = None) -> Tens
         if low < 0:
             raise ValueError(
                 f"`{name}` must be class indices from 0 on, but got {low}; "
-                f"leave such examples out first (simloss.decide says -1 for unsure)."
+                f"leave such examples out first (simloss.decide returns -1 for unsure)."
             )
         if num_classes is not None and high >= num_classes:
             raise ValueError(f"`{name}` must be in [0, {num_classes}), but got {high}.")
@@ -658,7 +660,7 @@ def run_count(name: str, value: int) -> int:
 
 
 def class_counts_agree(name: str, count: int, other: str, wanted: int) -> None:
-    """Two arguments speak of the same classes."""
+    """Two arguments have the same classes."""
     if count != wanted:
         raise ValueError(
             f"`{name}` must have as many classes as `{other}`, but it has {count} "
@@ -677,31 +679,30 @@ def rank(name: str, value: int, num_classes: int) -> int:
 
 
 def same_shape(name: str, shape: Sequence[int], other: str, wanted: Sequence[int]) -> None:
-    """One entry per example in either."""
+    """One entry per example in both."""
     if tuple(shape) != tuple(wanted):
         raise ValueError(
-            f"`{name}` must have shape {tuple(wanted)} to go with `{other}`, "
-            f"but got {tuple(shape)}."
+            f"`{name}` must have shape {tuple(wanted)} to match `{other}`, but got {tuple(shape)}."
         )
 
 
 def installed(module: str, extra: str) -> Any:
-    """The module of an optional dependency, or one sentence on how to get it."""
+    """The module of an optional dependency, or an error that says how to install it."""
     try:
         return import_module(module)
     except ModuleNotFoundError as error:
         if (error.name or module).split(".")[0] != module.split(".")[0]:
-            raise  # it is there, and misses something of its own
+            raise  # it is installed, but one of its own dependencies is missing
         package = {"sklearn": "scikit-learn"}.get(module.split(".")[0], module.split(".")[0])
         raise ModuleNotFoundError(
             f"This needs {package}, which is not installed; `pip install 'simloss[{extra}]'` "
-            f"brings it.",
+            f"installs it.",
             name=error.name,
         ) from None
 
 
 def writable(value: Any) -> Any:
-    """An array or table torch can look at without a warning; other things as they are."""
+    """An array or table that torch can read without a warning; other objects unchanged."""
     if isinstance(value, Tensor) or not hasattr(value, "__array__"):
         return value
     return np.require(value, requirements=["C", "W"])

@@ -1,8 +1,8 @@
-"""Files that are there whole or not at all, and files that are files.
+"""Files that are written completely or not at all, and only regular files.
 
-A run folder, a cache or a model that somebody sent may hold a link to a file of the user's, a
-device that never ends, a pipe that never begins. So every file is opened here: it is a regular one,
-it ends where it ended when it was opened, and what lies in a folder of ours is no link.
+A run folder, a cache or a model from somebody else may hold a link to a file of the user, a
+device that never ends, a pipe that never begins. So every file is opened here: it must be a
+regular file, it is read only up to its size when opened, and in our own folders links are refused.
 """
 
 import errno
@@ -22,8 +22,8 @@ import numpy as np
 if TYPE_CHECKING:
     from torch import Tensor
 
-# What an npz file may grow to when it is read. A matrix of zeros shrinks a thousandfold in the
-# file, so this much is taken from any; more only from a file that is large itself.
+# The size to which an npz file may grow when read. A matrix of zeros shrinks a thousandfold in
+# the file, so any file may reach this; only a large file may reach more.
 _MOST_BYTES = 2**30
 _MOST_GROWTH = 100
 _BUFFER = 2**17
@@ -31,10 +31,10 @@ _BUFFER = 2**17
 
 @contextmanager
 def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """A file to write to that appears under its name when the block has ended well.
+    """A file to write to that appears under its name when the block ends without an error.
 
-    Until then it has a temporary name in the same folder; it is forced to the disk before it is
-    renamed, so that a crash leaves the file that was there before, or the new one.
+    Until then it has a temporary name in the same folder; it is flushed to disk before it is
+    renamed, so that a crash leaves either the old file or the new one.
 
     Example:
         >>> with tempfile.TemporaryDirectory() as folder:
@@ -61,17 +61,17 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 
 
 def regular_file(path: str | os.PathLike[str], *, follow_links: bool = False) -> io.BufferedReader:
-    """A regular file, open for reading; it ends where it ended when it was opened.
+    """A regular file, open for reading, which ends where it ended when it was opened.
 
-    Raises ValueError for all else that may have a name: a device, a pipe, a folder, and, unless
-    `follow_links` is set, a link. Set it for what the user has named.
+    Raises ValueError for anything else with a name: a device, a pipe, a folder, and, unless
+    `follow_links` is set, a link. Set it for paths that the user has named.
     """
     descriptor, size = _opened(path, os.O_RDONLY, follow_links)
     return io.BufferedReader(_Ending(descriptor, size), _BUFFER)
 
 
 def bytes_of(path: str | os.PathLike[str], most: int, *, follow_links: bool = False) -> bytes:
-    """All of a regular file that may have `most` bytes."""
+    """All of a regular file of at most `most` bytes."""
     with regular_file(path, follow_links=follow_links) as file:
         if file.seek(0, os.SEEK_END) > most:
             raise ValueError(f"'{path}' must have at most {most:,} bytes, but it has more.")
@@ -80,31 +80,31 @@ def bytes_of(path: str | os.PathLike[str], most: int, *, follow_links: bool = Fa
 
 
 def file_to_change(path: Path) -> io.FileIO:
-    """A file of ours to read and to append to, unbuffered; nothing is written through a link."""
+    """One of our files to read and append to, unbuffered; nothing is written through a link."""
     descriptor, _ = _opened(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, follow_links=False)
     if os.fstat(descriptor).st_nlink > 1:
         os.close(descriptor)
-        raise ValueError(f"'{path}' must be a file of its own, but it has a second name elsewhere.")
+        raise ValueError(f"'{path}' must have one name only, but it has a second one elsewhere.")
     return os.fdopen(descriptor, "rb+", buffering=0)
 
 
 def own_folder(path: Path) -> Path:
-    """A folder of ours inside another one, made if need be; nothing is written through a link."""
+    """One of our folders inside another, created if necessary, never through a link."""
     if path.is_symlink():
-        raise ValueError(f"'{path}' must be a folder of its own, but it is a link.")
+        raise ValueError(f"'{path}' must be a real folder, but it is a link.")
     path.mkdir(parents=True, exist_ok=True)
     return path
 
 
 def expanded(path: str | os.PathLike[str]) -> Path:
-    """With the home of a user in place of ~; as it is where there is no such user."""
+    """The path with ~ replaced by the user's home; unchanged if there is no such user."""
     return Path(os.path.expanduser(path))
 
 
 def arrays_of(path: Path, *, follow_links: bool = False) -> dict[str, np.ndarray[Any, Any]]:
     """The arrays in an npz file; nothing in it is unpickled, and it cannot fill the memory.
 
-    Raises ValueError for whatever is no such file, and OSError if it cannot be opened.
+    Raises ValueError for any other kind of file, and OSError if it cannot be opened.
     """
     with regular_file(path, follow_links=follow_links) as file:
         try:
@@ -127,7 +127,7 @@ def refuse_growth(archive: zipfile.ZipFile, file: BinaryIO) -> None:
 def tensors_of(path: Path) -> "tuple[dict[str, Tensor], dict[str, str]]":
     """The tensors in a safetensors file that the user has named, and the texts beside them.
 
-    Raises ValueError for whatever is no such file, and OSError if it cannot be opened.
+    Raises ValueError for any other kind of file, and OSError if it cannot be opened.
     """
     from safetensors import SafetensorError
     from safetensors.torch import load
@@ -143,7 +143,7 @@ def tensors_of(path: Path) -> "tuple[dict[str, Tensor], dict[str, str]]":
 
 
 def sync_folder(path: Path) -> None:
-    """Force a folder's list of names to the disk, where the system can."""
+    """Flush a folder's list of names to disk, if the system can."""
     with suppress(OSError):
         descriptor = os.open(path, os.O_RDONLY)
         try:
@@ -159,19 +159,19 @@ def _umask() -> int:
 
 
 class _Ending(io.FileIO):
-    """A file whose end is known: what grows is not followed, what claims no size has no content."""
+    """A file with a fixed end: growth is ignored, and a file without a size has no content."""
 
     def __init__(self, descriptor: int, size: int) -> None:
         super().__init__(descriptor, "rb")
         self._size = size
 
     def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
-        if whence == os.SEEK_END:  # the system may know of no end, as for /proc/self/pagemap
+        if whence == os.SEEK_END:  # the system may not know the end, as for /proc/self/pagemap
             offset, whence = self._size + offset, os.SEEK_SET
         return super().seek(offset, whence)
 
     def readinto(self, buffer: Any) -> int | None:
-        left = self._left()  # where there is none the system is not asked: it might wait
+        left = self._left()  # if nothing is left, do not read: the system might wait
         return super().readinto(memoryview(buffer).cast("B")[:left]) if left else 0
 
     def readall(self) -> bytes:
@@ -184,7 +184,7 @@ class _Ending(io.FileIO):
         return max(0, self._size - self.tell())
 
 
-# Never waiting for a pipe; and on Windows, which lacks the others, bytes as they are.
+# Never wait for a pipe; and on Windows, which lacks the others, read raw bytes.
 _ALWAYS = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 _KINDS = {
@@ -199,7 +199,7 @@ _KINDS = {
 
 def _opened(path: str | os.PathLike[str], flags: int, follow_links: bool) -> tuple[int, int]:
     """A descriptor, and the size of the file when it was opened."""
-    with suppress(FileNotFoundError):  # looked at before: opening a device may already do something
+    with suppress(FileNotFoundError):  # checked first: opening a device may already have an effect
         _check_regular(path, os.stat(path, follow_symlinks=follow_links))
     try:
         descriptor = os.open(path, flags | _ALWAYS | (0 if follow_links else _NO_LINK), 0o666)
@@ -208,7 +208,7 @@ def _opened(path: str | os.PathLike[str], flags: int, follow_links: bool) -> tup
             raise ValueError(_not_regular(path, "a link")) from None
         raise
     try:
-        status = os.fstat(descriptor)  # and again: it may be another one by now
+        status = os.fstat(descriptor)  # and again: it may be another file by now
         _check_regular(path, status)
     except BaseException:
         os.close(descriptor)

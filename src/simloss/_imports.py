@@ -1,8 +1,8 @@
-"""The only place where a name becomes an import, and which names may.
+"""The only place where a name becomes an import, and the rule for which names may.
 
-Nothing that is read from a file may say what is imported: text out of a model, a run folder, a
-record or a cache is a plain `str`, and `imported` takes none. A `UsersName` is made where the user
-speaks: of what stands on the command line, of the configuration file named there, and in Python.
+Text from a file never decides what is imported: text from a model, a run folder, a record or a
+cache is a plain `str`, which `imported` refuses. A `UsersName` is made only where the user
+speaks: on the command line, in the configuration file named there, and in Python.
 """
 
 import os
@@ -13,22 +13,22 @@ from typing import Any
 
 
 class UsersName(str):
-    """What the user has named: a word that is built in, a path, or `module:name` to be imported.
+    """A name given by the user: a built-in word, a path, or `module:name` to import.
 
-    It survives copies and pickles, so that worker processes have it too, and is plain text once it
-    went through JSON or YAML.
+    It survives copies and pickles, so that worker processes have it too, and becomes plain text
+    when it goes through JSON or YAML.
     """
 
     __slots__ = ()
 
 
 def names_an_attribute(value: str) -> bool:
-    """Whether it reads `module:attribute`, a user's own loss, similarity, data or net."""
+    """Whether it reads `module:attribute`: a user's own loss, similarity, data or net."""
     return re.fullmatch(r"[^\W\d][\w.]*:[^\W\d]\w*", value) is not None
 
 
 def users_own(what: str, value: str) -> UsersName:
-    """The same name, if it came from the user; else one sentence."""
+    """The same name, if it came from the user; else an error."""
     if isinstance(value, UsersName):
         return value
     raise ValueError(
@@ -38,10 +38,10 @@ def users_own(what: str, value: str) -> UsersName:
 
 
 def imported(what: str, name: UsersName) -> Any:
-    """What `module:attribute` names; a module in the current folder is found as well."""
+    """What `module:attribute` names; modules in the current folder are found too."""
     module, _, attribute = users_own(what, name).partition(":")
     here = os.getcwd()
-    sys.path.append(here)  # last, so that nothing installed is hidden by a file of the same name
+    sys.path.append(here)  # last, so that a file never hides an installed module of the same name
     try:
         return getattr(import_module(module), attribute)
     except (ImportError, AttributeError, ValueError) as error:

@@ -1,7 +1,7 @@
-"""Whether what a file holds has the shape it should have: said as a type, checked in one place.
+"""Checks the content of a file against a type, in one place.
 
-JSON and YAML can hold anything under any name. A `TypedDict` says what is expected; keys it does
-not name may be there too, as those that a later version adds.
+JSON and YAML can hold anything under any name. A `TypedDict` says what is expected; other keys
+are allowed, because a later version may add some.
 """
 
 import math
@@ -20,21 +20,21 @@ from typing import (
     is_typeddict,
 )
 
-_LARGEST_WHOLE = 2**63  # of a number that counts something
-_LARGEST = 2**1000  # of a whole number in place of one with a fraction: JSON knows any length
+_LARGEST_WHOLE = 2**63  # for a number that counts something
+_LARGEST = 2**1000  # for a whole number instead of a fraction: JSON has integers of any length
 
 Finite = Annotated[float, math.isfinite]
 Positive = Annotated[float, lambda value: 0 < value < math.inf]
-# One that can be squared and summed.
+# A number that can be squared and summed.
 Measured = Annotated[float, lambda value: abs(value) < 1e100]
 AtLeastOne = Annotated[int, lambda value: value >= 1]
 
-# Value -> where in it the first thing is that does not fit, None if everything does.
+# Value -> where its first misfit is, None if everything fits.
 _Finder = Callable[[Any], str | None]
 
 
 def fits(value: Any, hint: Any) -> bool:
-    """Whether a value out of a file is of the type `hint`.
+    """Whether a value from a file is of the type `hint`.
 
     Example:
         >>> fits({"a": [1, 2.5]}, dict[str, list[float]]), fits([True], list[int])
@@ -44,7 +44,7 @@ def fits(value: Any, hint: Any) -> bool:
 
 
 def misfit(value: Any, hint: Any) -> str | None:
-    """Where in a value the first thing is that is not of its type; None if there is none.
+    """Where in a value the first misfit is; None if everything fits.
 
     Example:
         >>> from typing import TypedDict
@@ -138,14 +138,14 @@ def _of_places(finders: list[_Finder]) -> _Finder:
 
 
 def _is_text(value: Any) -> bool:
-    """Text that can be written again: JSON also holds halves of characters."""
+    """Text that can be written again: JSON can also hold halves of characters."""
     if not isinstance(value, str):
         return False
     return value.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in value)
 
 
 def _of_kind(hint: Any, inner: tuple[Any, ...]) -> _Finder:
-    """One of the kinds that JSON has."""
+    """One of the types that JSON has."""
     known: dict[Any, Callable[[Any], bool]] = {
         Any: lambda value: True,
         None: lambda value: value is None,

@@ -134,7 +134,7 @@ def test_what_it_takes():
         ({"num_classes": 2}, r"`validation_targets` must be in \[0, 2\), but got 2\.$"),
         ({"validation_targets": [0, 0]}, "at least 2 classes, but there is 1"),
         ({"neighbors": 0}, "`neighbors` must be at least 1, but got 0"),
-        ({"positions": [1, 1, 2]}, "`positions` must be distinct, but 1.0 stands there twice"),
+        ({"positions": [1, 1, 2]}, "`positions` must be distinct, but 1.0 is listed twice"),
         ({"positions": [1, 2, 3], "num_classes": 4}, "`positions` must have as many classes"),
     ],
 )

@@ -347,7 +347,7 @@ class TestPredict:
         assert "must end in .csv or .parquet" in fails(
             capsys, "predict", model, credit, "--out", "a.xls"
         )
-        assert "must lie in an existing folder, but 'gone' is none" in fails(
+        assert "must be in an existing folder, but 'gone' does not exist" in fails(
             capsys, "predict", model, credit, "--out", "gone/a.csv"
         )
         assert "it knows no tree" in fails(capsys, "predict", model, credit, "--decision", "tree")

@@ -203,12 +203,12 @@ BAD = {
     "over itself": (
         "a,b\n1,0\n",
         ["--out", "bad.csv"],
-        "`--out` must be another file than 'bad.csv'",
+        "`--out` must not overwrite 'bad.csv'",
     ),
     "page over itself": (
         "a,b,y\n1,0,a\n",
         ["--truth", "y", "--page", "./bad.csv"],
-        "`--page` must be another file than 'bad.csv', which is read",
+        "`--page` must not overwrite 'bad.csv', which is read",
     ),
     "page's ending": (
         "a,b,y\n1,0,a\n",
@@ -226,7 +226,7 @@ BAD = {
     "temperature": ("a,b\n0.5,0.5\n", ["--temperature", "0"], "`--temperature` must be a finite"),
     "page": ("a,b\n0.5,0.5\n", ["--page", "p.html"], "`--page` must go with `--truth`"),
     "out": ("a,b\n0.5,0.5\n", ["--out", "a.txt"], "`--out` must end in .csv or .parquet"),
-    "folder": ("a,b\n0.5,0.5\n", ["--out", "no/a.csv"], "`--out` must lie in an existing folder"),
+    "folder": ("a,b\n0.5,0.5\n", ["--out", "no/a.csv"], "`--out` must be in an existing folder"),
     "abstain": ("a,b\n0.5,0.5\n", ["--abstain", "nan"], "`--abstain` must be a number to compare"),
     "both": (
         "a,b,y\n0.5,0.5,a\n",

@@ -190,10 +190,10 @@ BAD = {
         "line 3 has 2 where line 1 has 3",
     ),
     "ragged tree": (["tree", "in.csv"], "a,b\na,b,c\n", "line 2 has 3 where line 1 has 2"),
-    "names twice": (["load", "in.csv"], ",a,a\na,1,0.5\na,0.5,1\n", "'a' stands there twice"),
-    "words twice": (["words", "rose", "rose"], None, "'rose' stands there twice"),
+    "names twice": (["load", "in.csv"], ",a,a\na,1,0.5\na,0.5,1\n", "'a' is listed twice"),
+    "words twice": (["words", "rose", "rose"], None, "'rose' is listed twice"),
     "class above a class": (["tree", "in.csv"], "a/b\na/b/c\n", "is both a class and the parent"),
-    "leaf twice": (["tree", "in.csv"], "a/b\nc/b\n", "'b' stands there twice"),
+    "leaf twice": (["tree", "in.csv"], "a/b\nc/b\n", "'b' is listed twice"),
     "cycle": (["tree", "in.csv", "--parents"], "a,b\nb,a\n", "it has a cycle: a -> b -> a"),
     "two parents": (["tree", "in.csv", "--parents"], "a,b\na,c\n", "'a' has two, 'b' and 'c'"),
     "no parent": (["tree", "in.csv", "--parents"], "a\n", "but line 1 has 1 cells"),
@@ -213,12 +213,12 @@ BAD = {
     "no folder": (
         ["order", "--classes", "3", "--r", "0.5", "--out", "none/s.csv"],
         None,
-        "`--out` must lie in an existing folder, but 'none' is none.",
+        "`--out` must be in an existing folder, but 'none' does not exist.",
     ),
     "no folder for the figure": (
         ["order", "--classes", "3", "--r", "0.5", "--figure", "none/s.html"],
         None,
-        "`--figure` must lie in an existing folder, but 'none' is none.",
+        "`--figure` must be in an existing folder, but 'none' does not exist.",
     ),
     "nothing to cluster": (
         ["order", "--classes", "3", "--r", "0.5", "--clustered"],

@@ -66,7 +66,7 @@ def test_a_given_order():
     assert (found.names, found.kind) == (("raw", "ripe"), "given")
     with pytest.raises(ValueError, match="`class_order` must name all 2 classes, but 'raw' is"):
         class_order(["raw", "ripe"], ["ripe"])
-    with pytest.raises(ValueError, match=r"but 'rype' is none \(did you mean 'ripe'\?\)"):
+    with pytest.raises(ValueError, match=r"but 'rype' is not one \(did you mean 'ripe'\?\)"):
         class_order(["raw", "ripe"], ["raw", "rype"])
 
 

@@ -53,12 +53,12 @@ def test_pixels_of_every_form_are_those_decoded_sorted_by_name(written):
     found = read(written(FILES))
     expected = dict(decoded(FILES.items(), SIZE))
     assert found.names == ("a.jpg", "b.jpg", "c.jpg", "d.jpg")
-    for name, pixels in zip(found.names, found.pixels, strict=True):
+    for name, pixels in zip(found.names, found.inputs, strict=True):
         assert pixels.permute(1, 2, 0).contiguous().numpy().tobytes() == expected[f"set/{name}"]
 
 
 def test_pixels_are_uint8_channels_last(folder):
-    pixels = read(folder).pixels
+    pixels = read(folder).inputs
     assert pixels.dtype == torch.uint8
     assert pixels.shape == (4, 3, SIZE, SIZE)
     assert pixels.is_contiguous(memory_format=torch.channels_last)
@@ -68,7 +68,7 @@ def test_second_reading_does_not_decode(folder, no_decoding):
     first = read(folder)
     no_decoding()
     second = read(folder)
-    assert torch.equal(first.pixels, second.pixels)
+    assert torch.equal(first.inputs, second.inputs)
     assert (first.names, first.left_out, first.first_equal, first.cache) == (
         second.names,
         second.left_out,
@@ -79,9 +79,9 @@ def test_second_reading_does_not_decode(folder, no_decoding):
 
 def test_tensor_of_the_cache_is_mapped_and_writing_to_it_leaves_the_file_alone(folder):
     first = read(folder)
-    before = first.pixels.clone()
-    first.pixels.fill_(7)
-    assert torch.equal(read(folder).pixels, before)
+    before = first.inputs.clone()
+    first.inputs.fill_(7)
+    assert torch.equal(read(folder).inputs, before)
 
 
 def test_moved_archive_is_known_again(tmp_path, no_decoding):
@@ -110,7 +110,7 @@ class TestDamage:
     @pytest.fixture
     def kept(self, folder):
         first = read(folder)
-        return first.pixels.clone(), image_cache.Path(first.cache)
+        return first.inputs.clone(), image_cache.Path(first.cache)
 
     @pytest.mark.parametrize("suffix", [".npy", ".json"])
     def test_cut_off_at_any_length(self, suffix, folder, kept):
@@ -121,7 +121,7 @@ class TestDamage:
             path.write_bytes(data[:length])
             assert image_cache.load(path.parent, path.stem, SIZE) is None
         path.write_bytes(data[: len(data) // 2])
-        assert torch.equal(read(folder).pixels, expected)
+        assert torch.equal(read(folder).inputs, expected)
         assert path.read_bytes() == data
 
     @pytest.mark.parametrize("suffix", [".npy", ".json"])
@@ -139,23 +139,23 @@ class TestDamage:
     def test_one_of_the_two_missing(self, suffix, folder, kept):
         expected, path = kept
         path.with_suffix(suffix).unlink()
-        assert torch.equal(read(folder).pixels, expected)
+        assert torch.equal(read(folder).inputs, expected)
 
     def test_pickled_array_in_its_place(self, folder, kept):
         expected, path = kept
         np.save(path, np.array([print, None], dtype=object), allow_pickle=True)
-        assert torch.equal(read(folder).pixels, expected)
+        assert torch.equal(read(folder).inputs, expected)
 
     def test_array_of_another_shape_in_its_place(self, folder, kept):
         expected, path = kept
         np.save(path, np.zeros((4, SIZE, SIZE, 4), dtype=np.uint8))
-        assert torch.equal(read(folder).pixels, expected)
+        assert torch.equal(read(folder).inputs, expected)
 
     @pytest.mark.parametrize("text", ["[]", "{}", '{"checksum": 0, "index": {}}', "null"])
     def test_another_json_in_its_place(self, text, folder, kept):
         expected, path = kept
         path.with_suffix(".json").write_text(text)
-        assert torch.equal(read(folder).pixels, expected)
+        assert torch.equal(read(folder).inputs, expected)
 
 
 class TestCrash:
@@ -170,7 +170,7 @@ class TestCrash:
             with pytest.raises(error):
                 read(folder)
         assert list(own_cache.iterdir()) == []
-        assert len(read(folder).pixels) == 4
+        assert len(read(folder).inputs) == 4
 
     @pytest.mark.parametrize("moment", ["first row", "between the two files"])
     def test_killed_half_way_leaves_nothing_that_counts(self, moment, folder, own_cache):
@@ -195,7 +195,7 @@ class TestCrash:
         assert done.returncode == -signal.SIGKILL
         assert any(own_cache.iterdir())
         assert not list(own_cache.glob("*.json"))
-        assert len(read(folder).pixels) == 4
+        assert len(read(folder).inputs) == 4
 
     def test_what_a_crash_left_is_swept_away_after_a_day(self, folder, own_cache):
         for name, age in (("old.unfinished", 90_000), ("young.unfinished", 100)):
@@ -226,13 +226,13 @@ class TestWhere:
 
     def test_false_keeps_nothing(self, folder, own_cache):
         found = read(folder, cache=False)
-        assert torch.equal(found.pixels, read(folder, cache=None).pixels)
+        assert torch.equal(found.inputs, read(folder, cache=None).inputs)
         assert found.cache == "not cached, as requested"
 
     def test_folder_that_cannot_be_written_to_is_done_without(self, folder, tmp_path):
         (tmp_path / "file").write_text("in the way")
         found = read(folder, cache=tmp_path / "file" / "cache")
-        assert len(found.pixels) == 4
+        assert len(found.inputs) == 4
         assert found.cache == (
             f"not cached: '{tmp_path}/file/cache' is not writable (Not a directory)"
         )
@@ -329,7 +329,7 @@ def test_absurd_size(size, rule, folder):
 def test_absurdly_large_file_is_refused_if_it_is_wanted(tmp_path, monkeypatch):
     monkeypatch.setattr(images_module, "_MAX_IMAGE_BYTES", 1000)
     files = {**FILES, "readme.txt": bytes(2000)}
-    assert len(read(write_folder(tmp_path / "folder", files)).pixels) == 4
+    assert len(read(write_folder(tmp_path / "folder", files)).inputs) == 4
     files = {**files, "large.jpg": bytes(2000)}
     with pytest.raises(
         DataError, match=r"'large.jpg' of 2,000 bytes, more than the limit of 1,000"

@@ -51,7 +51,7 @@ def test_codes_keep_their_zeros():
 
 def test_a_given_order_is_respelled_like_the_classes():
     assert of(["1.0", "2.0"], class_names=["2.0", "1"]).order.names == ("2", "1")
-    with pytest.raises(ValueError, match="'3' is none"):
+    with pytest.raises(ValueError, match="'3' is not one"):
         of(["1.0", "2.0"], class_names=["1.0", "3.0"])
 
 

@@ -234,7 +234,7 @@ class TestObjective:
                 SimilarityObjective(identity(few))
         with pytest.raises(ValueError, match="`loss` must be one of 'soft-target', .* 'sord'"):
             SimilarityObjective(identity(3), loss="sord")
-        with pytest.raises(ValueError, match="`weight` must hold one number for each of the 3"):
+        with pytest.raises(ValueError, match="`weight` must have one number for each of the 3"):
             SimilarityObjective(identity(3), weight=[1, 2])
         with pytest.raises(ValueError, match="`weight` must be at least 0, but got -1 in"):
             SimilarityObjective(identity(3), weight=[1.0, 2.0, -1.0])

@@ -241,7 +241,7 @@ def test_boosted_trees_of_others(package):
     [
         ({"cost": "cheap"}, r"`cost` must be one of 'zero-one'"),
         ({"cost": np.zeros((2, 2))}, r"`cost` must have as many classes as `class_order`"),
-        ({"cost": np.eye(3)}, r"`cost` must be a cost, lowest where the answer is right"),
+        ({"cost": np.eye(3)}, r"`cost` must be a cost, lowest for the right answer"),
         ({"cost": similarity.order(3, r=0.5, names=list("abc"))}, r"must contain every class"),
         (
             {"thresholds": "mae"},

@@ -10,7 +10,7 @@ import pytest
 def test_a_missing_package(package, monkeypatch):
     monkeypatch.setitem(sys.modules, package, None)
     monkeypatch.delitem(sys.modules, f"simloss.integrations.{package}", raising=False)
-    message = f"This needs {package}, .* `pip install 'simloss.{package}.'` brings it.$"
+    message = f"This needs {package}, .* `pip install 'simloss.{package}.'` installs it.$"
     with pytest.raises(ModuleNotFoundError, match=message):
         importlib.import_module(f"simloss.integrations.{package}")
 

@@ -125,7 +125,7 @@ class TestClassOrder:
         X, y = sized()
         with pytest.raises(ValueError, match="'medium' of `y` is missing"):
             ordered(class_order=["small", "large"]).fit(X, y)
-        with pytest.raises(ValueError, match="must be distinct, but 'small' stands there twice"):
+        with pytest.raises(ValueError, match="must be distinct, but 'small' is listed twice"):
             ordered(class_order=["small", "small"]).fit(X, y)
         with pytest.raises(TypeError, match="must be a list of labels, but got 'small'"):
             ordered(class_order="small").fit(X, y)
@@ -376,7 +376,7 @@ def test_without_scikit_learn_one_sentence():
         "except ModuleNotFoundError as error: print(error)"
     )
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert "`pip install 'simloss[sklearn]'` brings it." in result.stdout, result.stderr
+    assert "`pip install 'simloss[sklearn]'` installs it." in result.stdout, result.stderr
 
 
 def test_an_ordered_column_in_a_frame_keeps_its_order():

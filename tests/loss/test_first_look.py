@@ -17,8 +17,8 @@ def test_a_softmax_too_many_is_told_once(kind, recwarn):
     for _ in range(3):
         loss(input.softmax(1), target)
     assert [str(each.message) for each in recwarn] == [
-        "`input` must be logits, but every example of the first batch sums to 1 as probabilities "
-        "do; leave out the softmax before the loss."
+        "`input` must be logits, but every example of the first batch sums to 1 like "
+        "probabilities; leave out the softmax before the loss."
     ]
     assert (
         recwarn[0].filename == torch.nn.modules.module.__file__ or recwarn[0].filename == __file__
@@ -74,9 +74,7 @@ def test_the_look_ends(recwarn):
 
 
 def test_labels_that_count_from_one_and_do_not_fit():
-    with pytest.raises(
-        ValueError, match=r"but got 4 at position 3; where labels count from 1, pas"
-    ):
+    with pytest.raises(ValueError, match=r"but got 4 at position 3; if labels count from 1, pas"):
         SimLoss(S)(torch.randn(4, C), torch.tensor([1, 2, 3, 4]))
     with pytest.raises(ValueError, match=r"but got 4 at position 1\."):
         SimLoss(S)(torch.randn(2, C), torch.tensor([0, 4]))

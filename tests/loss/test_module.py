@@ -190,7 +190,7 @@ def test_bad_arguments_fail_when_it_is_built(loss_module):
     S = order(C, 0.5)
     with pytest.raises(ValueError, match="`reduction` must be one of 'none', 'mean', 'sum'"):
         loss_module(S, reduction="average")
-    with pytest.raises(ValueError, match="`weight` must hold one number for each of the 5 classes"):
+    with pytest.raises(ValueError, match="`weight` must have one number for each of the 5 classes"):
         loss_module(S, weight=torch.ones(4))
     with pytest.raises(ValueError, match=r"`label_smoothing` must be in \[0, 1\], but got 1.5"):
         loss_module(S, label_smoothing=1.5)
@@ -241,7 +241,7 @@ class TestWhatAModuleKeeps:
     def test_what_cannot_be_restored_is_told_apart_by_its_kind(self):
         s = simloss.similarity.sparse(simloss.similarity.order(5, 0.5), top_k=2)
         saved = simloss.SimLoss(s).set_similarity(s.normalized()).state_dict()
-        rule = "'sparse' and 'similarity', but is 'sparse' and 'probability'"
+        rule = "'sparse' and 'similarity', but it has 'sparse' and 'probability'"
         with pytest.raises(RuntimeError, match=f"{rule}; call set_similarity"):
             simloss.SimLoss(s).load_state_dict(saved)
         ready = simloss.SimLoss(s).set_similarity(s.normalized())

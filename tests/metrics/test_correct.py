@@ -73,7 +73,7 @@ def test_more_dimensions_and_kinds():
 @pytest.mark.parametrize(
     ("answers", "truth", "error", "message"),
     [
-        ([0, 1], [0], ValueError, r"`answers` must have shape \(1,\) to go with `truth`"),
+        ([0, 1], [0], ValueError, r"`answers` must have shape \(1,\) to match `truth`"),
         ([], [], ValueError, "`answers` must hold at least one class index"),
         ([-1], [0], ValueError, r"`answers` must be class indices from 0 on, but got -1; .*unsure"),
         ([0], [-100], ValueError, "`truth` must be class indices from 0 on, but got -100"),

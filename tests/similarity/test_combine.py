@@ -128,7 +128,7 @@ def test_permuting_twice_leads_back():
         (lambda: symmetrized(OTHER, "median"), "`how` must be one of"),
         (lambda: restricted(ASYMMETRIC, ["a", "z"]), "must be known, but 'z' is not"),
         (lambda: restricted(OTHER, [4]), r"must be in \[0, 4\), but got 4"),
-        (lambda: restricted(OTHER, [1, 1]), "1 stands there twice"),
+        (lambda: restricted(OTHER, [1, 1]), "1 is listed twice"),
         (lambda: restricted(OTHER, []), "must not be empty"),
         (lambda: bounded(OTHER.normalized(), 0.1), "must be of kind 'similarity'"),
     ],

@@ -67,7 +67,7 @@ def test_a_csv_file_says_the_same(tmp_path):
         (lambda: graph(["ab"]), "but edge 1 is 'ab'"),
         (lambda: graph([1, 2]), "but edge 1 is 1"),
         (lambda: graph([("rose", "b")], classes=["rosse"]), r"did you mean 'rose'\?"),
-        (lambda: graph([("a", "b")], classes=["a", "a"]), "'a' stands there twice"),
+        (lambda: graph([("a", "b")], classes=["a", "a"]), "'a' is listed twice"),
     ],
 )
 def test_bad_input(make, message):

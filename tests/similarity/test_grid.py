@@ -61,7 +61,7 @@ def test_keeps_no_square_matrix():
         (lambda: grid(order(2, 0.5), cells=[[0.5]]), "but got 0.5 for class 0"),
         (lambda: grid(order(2, 0.5), cells=[[0, 1]]), r"shape \(C, 1\)"),
         (lambda: grid(order(2, 0.5).normalized()), "must be of kind 'similarity'"),
-        (lambda: grid(order(2, 0.5), cells=[[0], [0]], names=["a", "a"]), "'a' stands there twice"),
+        (lambda: grid(order(2, 0.5), cells=[[0], [0]], names=["a", "a"]), "'a' is listed twice"),
     ],
 )
 def test_bad_input(make, message):

@@ -85,7 +85,7 @@ def test_names():
     assert order(2, 0.5, names=["low", "high"]).names == ("low", "high")
     with pytest.raises(ValueError, match="one name for each of the 2 classes, but got 3"):
         order(2, 0.5, names=["a", "b", "c"])
-    with pytest.raises(ValueError, match="`names` must be distinct, but 'a' stands there twice"):
+    with pytest.raises(ValueError, match="`names` must be distinct, but 'a' is listed twice"):
         order(2, 0.5, names=["a", "a"])
     with pytest.raises(TypeError, match="`names` must be a list"):
         order(2, 0.5, names="ab")

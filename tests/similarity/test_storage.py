@@ -103,7 +103,7 @@ def test_a_table_made_by_hand(tmp_path):
         ("", "must hold at least one line, but it is empty"),
         (",a,b\na,1,0.5\nb,0.5\n", "line 3 has 2 where line 1 has 3"),
         (",a,b\na,1,0.5\n", "one line for each of the 2 classes in its first line, but it has 1"),
-        (",a,a\na,1,0.5\na,0.5,1\n", "'a' stands there twice"),
+        (",a,a\na,1,0.5\na,0.5,1\n", "'a' is listed twice"),
         (",a,b\nb,1,0.5\na,0.5,1\n", "line 2 begins with 'b' instead of 'a'"),
         (",a,b\na,1,x\nb,0.5,1\n", "must hold numbers, but got 'x' in line 2, cell 3"),
         (

@@ -125,7 +125,7 @@ def test_a_function_of_names():
 @pytest.mark.parametrize(
     ("names", "options", "message"),
     [
-        (["rose", "rose"], {}, "'rose' stands there twice"),
+        (["rose", "rose"], {}, "'rose' is listed twice"),
         ([], {}, "`names` must not be empty"),
         (["rose", "tulip"], {"missing": "ignore"}, "`missing` must be one of 'error', 'drop'"),
         (["rose", "tulip"], {"kernel": "dot"}, "`kernel` must be one of"),

@@ -183,7 +183,7 @@ def test_a_report_replaces_links(received, tmp_path):
 def test_states_are_not_written_through_a_link(tmp_path):
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "unfinished").symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(ValueError, match="unfinished' must be a folder of its own"):
+    with pytest.raises(ValueError, match="unfinished' must be a real folder"):
         Checkpoint(tmp_path / "unfinished" / "a.pt", every=0).save_if_due(dict)
     assert list((tmp_path / "elsewhere").iterdir()) == []
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ..experiment.plan.config import DataConfig
     from ..experiment.plan.propose import Proposal
 
+_MOST_SHOWN = 2000  # classes, of which the nearest are looked for
 SHIPPED = ("diamonds", "abalone")
 _FEWEST = 20  # examples to test with
 
@@ -33,8 +34,11 @@ class TheirOptions:
     image_column
         The column of a table that holds the paths of images, relative to the table.
     similarity
-        How alike the classes are: order, values, gaussian, words, words-angle, tree, the path of a
-        saved similarity, or module:factory; what the classes suggest if not given.
+        How alike the classes are: order, values, gaussian, words, words-angle, tree, names (by the
+        encoder of the texts), hf:NAME-OR-FOLDER (the names by that model), the path of a saved
+        similarity, or module:factory; what the classes suggest if not given.
+    descriptions
+        For names: a CSV file with a class and its description in each line, to go by instead.
     class_order
         All classes in order, with commas: low,medium,high.
     bins
@@ -43,6 +47,10 @@ class TheirOptions:
         The column that holds the superclass of each class.
     drop
         Columns not to be used.
+    encoder
+        What makes features of texts or images before the net: tfidf for texts, fitted on each
+        training part, which a table with a text has if not given; hf:NAME-OR-FOLDER for any Hugging
+        Face model (with @cls or @mean behind it for the pooling); or module:callable.
     metric
         The metric to optimise.
     model
@@ -58,10 +66,12 @@ class TheirOptions:
     target: str | None = None
     image_column: str | None = None
     similarity: UsersName | None = None
+    descriptions: Path | None = None
     class_order: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None
     bins: int | None = None
     superclass: str | None = None
     drop: Annotated[list[str] | None, Several] = None
+    encoder: UsersName | None = None
     metric: str | None = None
     model: UsersName | None = None
     size: int | None = None
@@ -83,6 +93,7 @@ class TheirOptions:
             drop=self.drop or (),
             size=self.size,
             skip_unreadable=self.skip_unreadable,
+            encoder=self.encoder,
         )
 
     def refuse_for_shipped(self, source: str, but: tuple[str, ...] = ()) -> None:
@@ -98,11 +109,15 @@ def decided(
 ) -> "tuple[DataConfig, Dataset, Proposal]":
     """The data, and what is to be compared on it; asks where neither tells and someone is there."""
     from ..experiment.plan.locate import dataset_at
-    from ..experiment.plan.propose import proposal, proposed, with_metric, with_rule
+    from ..experiment.plan.propose import proposal, proposed
 
     data = options.data_config(named)
     dataset = dataset_at(data)
     kind: str | None = options.similarity
+    if (encoder := _encoder_of_names(options, dataset)) is not None:
+        return data, dataset, _by_names(options, dataset, encoder, decision)
+    if options.descriptions is not None:
+        raise ValueError("`--descriptions` is for --similarity names or hf:NAME-OR-FOLDER.")
     if kind is None and proposed(dataset) is None and sys.stdin.isatty():
         kind, order = _asked(dataset)
         if order:
@@ -110,12 +125,58 @@ def decided(
             dataset = dataset_at(data)
     if kind is not None and Path(kind).is_file():
         kind = str(Path(kind).resolve())
-    made = proposal(dataset, kind)
+    return data, dataset, _as_asked(options, dataset, proposal(dataset, kind), decision)
+
+
+def _as_asked(
+    options: TheirOptions, dataset: "Dataset", made: "Proposal", decision: str | None
+) -> "Proposal":
+    from ..experiment.plan.propose import with_metric, with_rule
+
     if decision is not None:
         made = with_rule(dataset, made, decision)
     if options.metric is not None:
         made = with_metric(dataset, made, options.metric)
-    return data, dataset, made
+    return made
+
+
+def _encoder_of_names(options: TheirOptions, dataset: "Dataset") -> UsersName | None:
+    """What is to encode the class names: as asked, or where nothing else is known of them."""
+    from ..experiment.plan.propose import proposed
+
+    kind, columns = options.similarity, dataset.columns or ()
+    if kind is not None and kind.startswith("hf:"):
+        return kind
+    is_at_hand = any(each.kind == "text" for each in columns) and dataset.texts is None
+    if kind == "names" and not is_at_hand:
+        raise ValueError(
+            "`--similarity names` needs a text encoder: give hf:NAME-OR-FOLDER in its place, "
+            "or as the --encoder of a table with texts."
+        )
+    if kind is None and is_at_hand:
+        found = proposed(dataset)
+        is_at_hand = found is None or found[0] == "words-angle"
+        return options.encoder if is_at_hand else None
+    return options.encoder if kind == "names" else None
+
+
+def _by_names(
+    options: TheirOptions, dataset: "Dataset", encoder: UsersName, decision: str | None
+) -> "Proposal":
+    """The similarity of the class names by an encoder, kept in a file."""
+    from dataclasses import replace
+
+    from ..data.encoders.names import descriptions_in, kept_similarity, similarity_of_names
+    from ..experiment.plan.propose import proposal
+
+    what, descriptions = "names", None
+    if options.descriptions is not None:
+        what = "descriptions"
+        descriptions = descriptions_in(options.descriptions, dataset.class_names)
+    made = similarity_of_names(dataset.class_names, encoder, descriptions)
+    found = proposal(dataset, str(kept_similarity(made).resolve()))
+    found = replace(found, reason=f"{encoder} says how alike the {what} of the classes are")
+    return _as_asked(options, dataset, found, decision)
 
 
 def _asked(dataset: "Dataset") -> tuple[UsersName | None, str | None]:
@@ -137,7 +198,9 @@ def _asked(dataset: "Dataset") -> tuple[UsersName | None, str | None]:
 def described(data: "DataConfig", dataset: "Dataset", made: "Proposal") -> Iterator[str]:
     """What was found, line by line, before anything is trained."""
     notes = dataset.notes
+    encoder = data.options.get("encoder")
     yield f"{dataset.name}: {len(dataset):,} examples{_inputs(dataset)}"
+    yield from _texts(dataset, encoder or "tfidf")
     for name, reason in notes.get("unused", {}).items():
         yield f"  column {name!r} is not used: {reason}"
     for name, entry in notes.get("not_numbers", {}).items():
@@ -169,7 +232,9 @@ def described(data: "DataConfig", dataset: "Dataset", made: "Proposal") -> Itera
         yield f"  rare, fewer than 3 examples: {listed}"
     chosen = "" if made.reason.startswith("you") else "; --similarity chooses another"
     name = Path(made.similarity).name  # of a file, without its folder
-    yield f"Similarity: {name}, because {made.reason}{chosen}"
+    yield f"Similarity: {name.removesuffix('.npz')}, because {made.reason}{chosen}"
+    if made.cost == made.similarity:
+        yield from _most_alike(dataset, made)
 
 
 def split_described(dataset: "Dataset", split: object, seeds: tuple[int, ...]) -> Iterator[str]:
@@ -200,16 +265,46 @@ def split_described(dataset: "Dataset", split: object, seeds: tuple[int, ...]) -
         )
 
 
+def _most_alike(dataset: "Dataset", made: "Proposal") -> Iterator[str]:
+    """The pairs that are held to be most alike, for whoever sees that they are not."""
+    from ..experiment.plan.similarities import similarity_of
+
+    if not 2 < dataset.num_classes <= _MOST_SHOWN:
+        return
+    alike = similarity_of(made.similarity, None, dataset).to_dense()
+    alike = alike.maximum(alike.T).triu(1)
+    best = alike.flatten().topk(min(6, dataset.num_classes * (dataset.num_classes - 1) // 2))
+    names, count = dataset.class_names, dataset.num_classes
+    pairs = [
+        f"{names[at // count]} – {names[at % count]} {value:.2f}"
+        for at, value in zip(best.indices.tolist(), best.values.tolist(), strict=True)
+    ]
+    yield f"  most alike: {', '.join(pairs)}"
+
+
 def _inputs(dataset: "Dataset") -> str:
     if dataset.columns is None:
         shape = " x ".join(str(size) for size in dataset.input_shape)
         return f" of {shape}"
     kinds = [column.kind for column in dataset.columns]
     words = {"number": "numeric", "date": "dates", "rank": "ordered words", "category": "words"}
+    words |= {"vector": "lists of numbers", "text": "text"}
     parts = [f"{kinds.count(kind)} {word}" for kind, word in words.items() if kind in kinds]
     gaps = sum(column.has_missing for column in dataset.columns)
     also = f", {gaps} with gaps" if gaps else ""
     return f", {len(kinds)} columns to predict from ({', '.join(parts)}{also})"
+
+
+def _texts(dataset: "Dataset", encoder: str) -> Iterator[str]:
+    """Which columns are read as text, and what makes numbers of them."""
+    for column in dataset.columns or ():
+        if column.kind == "text":
+            named = " and ".join(map(repr, column.words)) + " are" * (len(column.words) > 1)
+            how = ", fitted on each training part" if dataset.texts is not None else ""
+            yield (
+                f"  text: {named}{' joined,' * (len(column.words) > 1)} encoded by {encoder} "
+                f"as {column.size} numbers{how}"
+            )
 
 
 def _classes(dataset: "Dataset", made: "Proposal") -> str:

@@ -27,6 +27,7 @@ def predict(
     decision: Decision | None = None,
     image_column: str | None = None,
     net: UsersName | None = None,
+    encoder: UsersName | None = None,
 ) -> None:
     """Answer for new examples with a net that simloss train has saved.
 
@@ -54,6 +55,9 @@ def predict(
     net
         The module:factory of your own net, if the model has one; a model file cannot have it
         imported by itself.
+    encoder
+        The module:callable of your own encoder, if the model has one; or where the folder of its
+        hf:FOLDER lies now.
     """
     from .. import _checks
     from ..experiment.saved.answers import answers, right_share
@@ -66,7 +70,7 @@ def predict(
         _checks.in_existing_folder("--out", out, data)
     if abstain is not None:
         _checks.threshold("abstain", abstain)
-    saved = SavedModel.load(model, net=net)
+    saved = SavedModel.load(model, net=net, encoder=encoder)
     _refuse_without_use(saved, model, data, image_column, net)
     examples = new_data(saved, data, image_column)
     table = answers(saved, examples, rule=decision, abstain=abstain, all_probabilities=all_)
@@ -101,7 +105,7 @@ def _refuse_without_use(
         raise ValueError(f"`--net` is for a net of your own, but '{model}' has the net {has!r}.")
     if image_column is None:
         return
-    if len(saved.input_shape) != 3:
+    if not saved.is_of_images:
         raise ValueError(f"`--image-column` is for a model of images, but '{model}' is none.")
     if not is_table(Path(data)):
         raise ValueError(f"`--image-column` is for a table of images, but got '{data}'.")

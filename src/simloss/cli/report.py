@@ -14,6 +14,7 @@ def report(
     data: UsersName | None = None,
     image_column: str | None = None,
     net: UsersName | None = None,
+    encoder: UsersName | None = None,
 ) -> None:
     """Print the verdict of a run, and write report.html, table.md, table.tex and table.csv.
 
@@ -35,11 +36,14 @@ def report(
         For a model: the column of a table that holds the paths of images.
     net
         For a model: the module:factory of your own net, if it has one.
+    encoder
+        For a model: the module:callable of your own encoder, if it has one.
     """
     if folder.suffix == ".safetensors" and not folder.is_dir():
-        _of_model(folder, out, data, image_column, net)
+        _of_model(folder, out, data, image_column, net, encoder)
         return
-    for option, value in (("data", data), ("image-column", image_column), ("net", net)):
+    of_models = {"data": data, "image-column": image_column, "net": net, "encoder": encoder}
+    for option, value in of_models.items():
         if value is not None:
             raise ValueError(f"`--{option}` must go with a saved model, but got '{folder}'.")
     if folder.suffix == ".md" and not folder.is_dir():
@@ -59,6 +63,7 @@ def _of_model(
     data: UsersName | None,
     image_column: str | None,
     net: UsersName | None,
+    encoder: UsersName | None,
 ) -> None:
     from ..experiment.saved.model import SavedModel
     from ..experiment.saved.remeasure import labelled, results_folder
@@ -70,7 +75,7 @@ def _of_model(
             f"`--data` must name examples whose classes are known to judge '{model}' by, "
             f"but it was not given."
         )
-    saved = SavedModel.load(model, net=net)
+    saved = SavedModel.load(model, net=net, encoder=encoder)
     examples = labelled(saved, data, image_column)
     for note in examples.notes:
         print(f"Note: {note}.", file=sys.stderr)

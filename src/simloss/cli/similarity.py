@@ -2,11 +2,13 @@
 # ruff: noqa: D417  (`answer` stands for the options that all kinds have in common)
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import App, Parameter
 
+from .._imports import UsersName
 from .parameters import Several
 from .similarity_input import choice, listed_names, named_numbers, prior
 
@@ -107,6 +109,7 @@ def words(
     kernel: Literal["cosine", "angle"] = "cosine",
     temperature: float = 1.0,
     vectors: Path | None = None,
+    encoder: UsersName | None = None,
     missing: Literal["error", "alone", "drop"] = "error",
     answer: Answer | None = None,
 ) -> None:
@@ -126,16 +129,21 @@ def words(
         Of the angle kernel; the larger, the more alike.
     vectors
         Other word vectors: word2vec, GloVe or fastText text, or word2vec .bin, plain or .gz.
+    encoder
+        A text encoder instead, which knows every word: hf:NAME-OR-FOLDER or module:callable.
     missing
         Refuse a name without a vector, make its class like no other (alone), or drop it.
     """
+    from ..data import encoded_texts
     from ..similarity import words as build
 
+    if encoder is not None and vectors is not None:
+        raise ValueError("`--vectors` and `--encoder` must not both be given.")
     made = build(
         listed_names(names, names_from),
         lower_bound,
         kernel,
-        vectors,
+        vectors if encoder is None else partial(encoded_texts, encoder=encoder),
         missing,
         temperature=temperature,
     )

@@ -5,6 +5,7 @@ Telling numbers from dates by all rows is not a leak; what depends on the values
 """
 
 import re
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,6 +20,10 @@ MOST_CATEGORIES = 30
 
 _DATE_FORMS = ("ISO8601", "%d.%m.%Y", "%m/%d/%Y", "%d/%m/%Y", "%Y/%m/%d")
 _LOOKS_LIKE_A_DATE = r"\d{1,4}[-./]\d{1,2}[-./]\d{1,4}(?:[T ].*)?"
+# What tells texts from categories and identifiers: often new, and of several words.
+_FEW_TEXTS = 20
+_OFTEN_NEW = 0.2
+_SEVERAL_WORDS = 3
 # With fewer numbers than this, the words are more than an occasional "unknown".
 _MOSTLY = 0.8
 _SECONDS_A_DAY = 86_400
@@ -36,10 +41,13 @@ class Column:
 
     Attributes:
         name: its heading.
-        kind: "number", "date", "rank" (words with an order) or "category".
-        words: the categories, or the words from the lowest rank to the highest.
+        kind: "number", "date", "rank" (words with an order), "category", "vector" (a list of
+            numbers in each cell) or "text", which an encoder makes numbers of.
+        words: the categories, the words from the lowest rank to the highest, or the headings of
+            the texts that are joined.
         form: the format of its dates, or "," if points separate the thousands of its numbers.
         has_missing: whether a cell of the file is empty.
+        size: how many numbers stand for a cell.
     """
 
     name: str
@@ -47,17 +55,25 @@ class Column:
     words: tuple[str, ...] = ()
     form: str | None = None
     has_missing: bool = False
+    size: int = 1
 
     @property
     def width(self) -> int:
         """The number of inputs of a net it becomes; independent of how the data is split."""
-        values = 1
+        values = self.size
         if self.kind == "category":
             values = min(len(self.words), MOST_CATEGORIES) + (len(self.words) > MOST_CATEGORIES)
         return values + self.has_missing
 
+    @property
+    def headings(self) -> tuple[str, ...]:
+        """The columns of the file that it is made of."""
+        return self.words if self.kind == "text" else (self.name,)
+
     def numbers(self, cells: Any) -> Numbers:
-        """The cells as numbers, (N): NaN for an empty cell, -1 for an unseen category."""
+        """The cells as numbers, (N) or (N, size): NaN if empty, -1 for an unseen category."""
+        if self.kind == "vector":
+            return _vectors(cells, self.size)
         if self.kind == "number":
             return _floats(cells)
         if self.kind == "date":
@@ -69,6 +85,15 @@ class Column:
             [np.nan if t is None else place.get(_plain(t, self.kind), unknown) for t in texts],
             dtype=np.float64,
         )
+
+
+def _vectors(cells: Any, size: int) -> Numbers:
+    """Lists of numbers as rows (N, size); NaN where there is none of this length."""
+    rows = np.full((len(cells), size), np.nan)
+    for row, cell in zip(rows, cells, strict=True):
+        with suppress(ValueError, TypeError):  # a list of words, say
+            row[:] = np.asarray(cell, dtype=np.float64) if np.size(cell) == size else np.nan
+    return np.where(np.isfinite(rows).all(1, keepdims=True), rows, np.nan)
 
 
 def _floats(cells: Any) -> Numbers:
@@ -99,7 +124,8 @@ def columns_of(frame: Any) -> tuple[tuple[Column, ...], dict[str, str]]:
 
 def not_understood(cells: Any, numbers: Any) -> tuple[int, str] | None:
     """How many non-empty cells are not numbers, and the first of them."""
-    odd = (cells.notna().to_numpy() & np.isnan(numbers)).nonzero()[0]
+    lacking = np.isnan(numbers) if numbers.ndim == 1 else np.isnan(numbers[:, 0])
+    odd = (cells.notna().to_numpy() & lacking).nonzero()[0]
     return (len(odd), str(cells.iloc[odd[0]])[:40]) if len(odd) else None
 
 
@@ -130,7 +156,7 @@ def _column(name: str, cells: Any) -> Column | str:
     if present.empty:
         return "empty"
     if any(isinstance(cell, _NOT_ONE_VALUE) for cell in present.head(10)):
-        return "its cells hold lists"
+        return _vector_column(name, present, has_missing)
     if present.nunique() == 1 and not has_missing:
         return "always the same"
     if pd.api.types.is_bool_dtype(cells) or pd.api.types.is_numeric_dtype(cells):
@@ -142,6 +168,24 @@ def _column(name: str, cells: Any) -> Column | str:
     if pd.api.types.is_datetime64_any_dtype(cells):
         return Column(name, "date", has_missing=has_missing)
     return _text_column(name, present.astype(str).str.strip(), has_missing)
+
+
+def _vector_column(name: str, present: Any, has_missing: bool) -> Column | str:
+    """A column of lists, such as embeddings, if they are numbers and equally many."""
+    sizes = {np.size(cell) for cell in present}
+    if len(sizes) > 1:
+        return "its cells hold lists of different lengths"
+    column = Column(name, "vector", has_missing=has_missing, size=sizes.pop())
+    numbers = column.numbers(present)
+    if column.size == 0 or np.isnan(numbers).any():
+        return "its cells hold lists that are no numbers"
+    return "always the same" if not has_missing and (numbers == numbers[0]).all() else column
+
+
+def _is_running_text(texts: Any, distinct: int) -> bool:
+    """Whether the cells are written language: several words each, hardly any of them twice."""
+    is_varied = distinct > _FEW_TEXTS and distinct > _OFTEN_NEW * len(texts)
+    return is_varied and float(texts.str.split().str.len().mean()) >= _SEVERAL_WORDS
 
 
 def _text_column(name: str, texts: Any, has_missing: bool) -> Column | str:
@@ -158,6 +202,8 @@ def _text_column(name: str, texts: Any, has_missing: bool) -> Column | str:
     if places is not None and len(words) > 1:
         in_order = sorted(zip(places, words, strict=True))
         return Column(name, "rank", tuple(w for _, w in in_order), has_missing=has_missing)
+    if _is_running_text(texts, len(words)):
+        return Column(name, "text", (name,))
     if len(words) > 20 and len(words) > len(texts) / 2:
         others = texts.map(looks_like_a_number)
         if (are_numbers | others).mean() >= _MOSTLY:

@@ -35,6 +35,8 @@ class Dataset:
         columns: the meaning of a table's cells, if an :class:`Encoder` must be fitted first.
         components: the number of principal components, if :class:`Components` must be fitted
             first.
+        texts: one per example, if :class:`Tfidf` must be fitted first; its numbers are the cells
+            of the last column.
     """
 
     name: str
@@ -47,6 +49,7 @@ class Dataset:
     notes: dict[str, Any] = field(default_factory=dict)
     columns: tuple[Column, ...] | None = None
     components: int | None = None
+    texts: tuple[str, ...] | None = None
 
     @property
     def input_shape(self) -> tuple[int, ...]:

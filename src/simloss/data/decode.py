@@ -9,8 +9,9 @@ import io
 import os
 import warnings
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -43,8 +44,33 @@ def decoded(
         >>> name, problem
         ('note.jpg', Unreadable('not an image'))
     """
+    return _each(files, partial(_pixels, size=size), workers)
+
+
+def pictures(files: Iterable[tuple[str, bytes]], most: int) -> Iterator[tuple[str, Any]]:
+    """The same as RGB images of Pillow: made smaller if a side has more than `most` pixels."""
+    return _each(files, partial(_at_most, most=most), None)
+
+
+def native_size(content: bytes) -> int:
+    """The longer side of an image in pixels; 0 for what is none."""
     image_module = pillow()
-    waiting: deque[Future[list[tuple[str, Pixels | Unreadable]]]] = deque()
+    try:
+        with image_module.open(io.BytesIO(content), formats=_FORMATS) as image:
+            return max(image.size)
+    except Exception:  # any of Pillow's readers, any damage
+        return 0
+
+
+Finish = Callable[[Any], Any]
+"""What becomes of an RGB image."""
+
+
+def _each(
+    files: Iterable[tuple[str, bytes]], finish: Finish, workers: int | None
+) -> Iterator[tuple[str, Any]]:
+    image_module = pillow()
+    waiting: deque[Future[list[tuple[str, Any]]]] = deque()
     workers = workers or min(_MOST_WORKERS, os.cpu_count() or 1)
     with (
         ThreadPoolExecutor(workers) as pool,
@@ -53,7 +79,7 @@ def decoded(
         warnings.simplefilter("error", image_module.DecompressionBombWarning)
         try:
             for chunk in _chunks(files):
-                waiting.append(pool.submit(_decode_chunk, chunk, size))
+                waiting.append(pool.submit(_decode_chunk, chunk, finish))
                 if len(waiting) > 2 * workers:
                     yield from waiting.popleft().result()
             while waiting:
@@ -86,10 +112,25 @@ def _chunks(files: Iterable[tuple[str, bytes]]) -> Iterator[list[tuple[str, byte
         yield chunk
 
 
-def _decode_chunk(
-    chunk: list[tuple[str, bytes]], size: int
-) -> list[tuple[str, Pixels | Unreadable]]:
-    return [(name, _decode(name, data, size)) for name, data in chunk]
+def _decode_chunk(chunk: list[tuple[str, bytes]], finish: Finish) -> list[tuple[str, Any]]:
+    return [(name, _decode(name, data, finish)) for name, data in chunk]
+
+
+def _pixels(picture: Any, size: int) -> Pixels:
+    from PIL import Image
+
+    if picture.size != (size, size):
+        # Pillow's bilinear filter widens with the reduction: it does not alias.
+        picture = picture.resize((size, size), Image.Resampling.BILINEAR)
+    return bytes(picture.tobytes())
+
+
+def _at_most(picture: Any, most: int) -> Any:
+    from PIL import Image
+
+    whole = picture.copy()  # of a file that is about to be closed
+    whole.thumbnail((most, most), Image.Resampling.BICUBIC)
+    return whole
 
 
 def _upright(image: Any) -> Any:
@@ -121,18 +162,14 @@ def _rgb(image: Any) -> Any:
     return image if image.mode == "RGB" else image.convert("RGB")
 
 
-def _decode(name: str, data: bytes, size: int) -> Pixels | Unreadable:
+def _decode(name: str, data: bytes, finish: Finish) -> Any:
     from PIL import Image, UnidentifiedImageError
 
     try:
         with Image.open(io.BytesIO(data), formats=_FORMATS) as image:
             if image.width * image.height > _MAX_PIXELS:
                 raise Image.DecompressionBombError
-            picture = _rgb(_upright(image))
-            if picture.size != (size, size):
-                # Pillow's bilinear filter widens with the reduction, so it does not alias.
-                picture = picture.resize((size, size), Image.Resampling.BILINEAR)
-            return picture.tobytes()
+            return finish(_rgb(_upright(image)))
     except (Image.DecompressionBombError, Image.DecompressionBombWarning):
         raise DataError(
             f"{name!r} claims to have more than {_MAX_PIXELS:,} pixels, like files made "

@@ -1,6 +1,7 @@
 """Images and rows that occur more than once, pixel for pixel, cell for cell."""
 
 import hashlib
+from collections.abc import Iterable
 from typing import Any
 
 import torch
@@ -15,14 +16,18 @@ def first_equal(images: Any) -> dict[int, int]:
         >>> first_equal(np.array([[1, 2], [3, 4], [1, 2]], dtype=np.uint8))
         {2: 0}
     """
-    seen: dict[bytes, int] = {}
-    repeated: dict[int, int] = {}
-    for row, image in enumerate(images):
-        digest = hashlib.sha256(image.tobytes()).digest()
+    return repeated(hashlib.sha256(image.tobytes()).digest() for image in images)
+
+
+def repeated(digests: Iterable[Any]) -> dict[int, int]:
+    """Row -> the first row with the same digest, for rows that are not the first of their kind."""
+    seen: dict[Any, int] = {}
+    found: dict[int, int] = {}
+    for row, digest in enumerate(digests):
         first = seen.setdefault(digest, row)
         if first != row:
-            repeated[row] = first
-    return repeated
+            found[row] = first
+    return found
 
 
 def groups(count: int, first_equal: dict[int, int]) -> Tensor:

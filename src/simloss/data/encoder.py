@@ -1,5 +1,6 @@
 """Turns the columns of a table into inputs of a net, fitted on the training part only."""
 
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
@@ -17,10 +18,11 @@ class _PlainColumn(TypedDict):
     """A column, as JSON."""
 
     name: str
-    kind: Literal["number", "date", "rank", "category"]
+    kind: Literal["number", "date", "rank", "category", "vector", "text"]
     words: list[str]
     form: str | None
     has_missing: bool
+    size: NotRequired[Annotated[int, lambda size: 1 <= size < 2**20]]
 
 
 class _Plain(TypedDict):
@@ -40,7 +42,8 @@ class Encoder:
     one. The 30 most frequent categories in the training part get a column each. The others share
     one; if the file has at most 30, a category that no training example has is 0 in all columns.
     A column with gaps gets a second one that marks them. So the number of inputs depends on the
-    file, and every value in them on the training part.
+    file, and every value in them on the training part. The numbers of a vector or an encoded text
+    stay as they are; a missing one is 0.
 
     Attributes:
         columns: those of the table.
@@ -69,12 +72,13 @@ class Encoder:
         """Fit on the rows `indices` of the table's numbers (N, K), NaN if empty."""
         some = table[indices]
         medians, kept, ranges = [], [], []
-        for at, column in enumerate(columns):
-            present = some[:, at][~some[:, at].isnan()]
+        for column, cells in by_column(columns, some):
+            present = cells[~cells.isnan()]
             is_category = column.kind == "category"
-            medians.append(0.0 if is_category else _median(present))
+            is_one_number = not is_category and cells.ndim == 1
+            medians.append(_median(present) if is_one_number else 0.0)
             kept.append(_most_frequent(present) if is_category else ())
-            ranges.append(() if is_category else _range(present))
+            ranges.append(_range(present) if is_one_number else ())
         return cls(columns, tuple(medians), tuple(kept), tuple(ranges))
 
     @property
@@ -84,15 +88,14 @@ class Encoder:
     def __call__(self, table: Tensor) -> Tensor:
         """The inputs of a net, float32 (N, D)."""
         pieces = []
-        for at, column in enumerate(self.columns):
-            cells = table[:, at]
+        for at, (column, cells) in enumerate(by_column(self.columns, table)):
             if column.kind == "category":
                 pieces += self._category(cells, at)
             else:
                 pieces.append((cells - self.medians[at]).nan_to_num(0.0).clamp(-_LARGEST, _LARGEST))
             if column.has_missing:
-                pieces.append(cells.isnan())
-        return torch.stack([piece.float() for piece in pieces], dim=1)  # (N, D)
+                pieces.append((cells[:, 0] if cells.ndim > 1 else cells).isnan())
+        return torch.cat([piece.float().view(len(table), -1) for piece in pieces], dim=1)  # (N, D)
 
     def _category(self, cells: Tensor, at: int) -> list[Tensor]:
         words = len(self.columns[at].words)
@@ -116,11 +119,18 @@ class Encoder:
             off = wrong or "length"
             raise ValueError(f"`encoder` must describe columns, but its {off!r} does not fit.")
         known = _PlainColumn.__annotations__
-        listed = [{key: each[key] for key in known} for each in plain["columns"]]
+        listed = [{key: each[key] for key in known if key in each} for each in plain["columns"]]
         columns = [Column(**{**each, "words": tuple(each["words"])}) for each in listed]
         kept = tuple(tuple(codes) for codes in plain["kept"])
         ranges = tuple(tuple(ends) for ends in plain.get("ranges", ()))
         return cls(tuple(columns), tuple(plain["medians"]), kept, ranges)
+
+
+def by_column(columns: Sequence[Column], table: Tensor) -> Iterator[tuple[Column, Tensor]]:
+    """Each column with its cells, (N), or (N, size) of a vector or text."""
+    sizes = [column.size for column in columns]
+    for column, cells in zip(columns, table.split(sizes, dim=1), strict=True):
+        yield column, cells if column.kind in ("vector", "text") else cells[:, 0]
 
 
 def _median(present: Tensor) -> float:

@@ -32,7 +32,7 @@ def face_dataset(
     other_age = sum(ages[row] != ages[first] for row, first in images.first_equal.items())
     return Dataset(
         name=name,
-        inputs=images.pixels,
+        inputs=images.inputs,
         labels=torch.tensor([class_of[age] for age in ages]),
         class_names=tuple(str(age) for age in classes),
         groups=groups(len(ages), images.first_equal),

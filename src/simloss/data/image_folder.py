@@ -2,51 +2,39 @@
 
 import os
 from collections.abc import Sequence
-from dataclasses import replace
+from itertools import islice
 from pathlib import Path, PurePosixPath
+from statistics import median_low
+from typing import Any
 
 import torch
-from torch import Tensor
 
 from .._disk import expanded
 from .archive import source
-from .class_order import class_order as order_of
+from .class_folders import dataset_of_folders
 from .content import check_content
 from .dataset import Dataset
+from .decode import native_size
 from .duplicates import groups
+from .encoders.encode import Tell
+from .encoders.pictures import encoded_images
 from .errors import DataError
 from .faces import existing_path
-from .images import UNREADABLE, Cache, Images, LeftOut, images
+from .image_cache import Index
+from .images import UNREADABLE, Cache, Images, LeftOut, RowName, images, wanted_files
 from .rows import rows
 from .source import Folder, Listed, Progress, Source
-from .split import PARTS, split
 from .table import superclasses
 from .table_file import column, read_table
-from .target import class_notes, refuse_two_spellings
 from .target import target as classes_of
 
 IMAGE_ENDINGS = (".jpg", ".jpeg", ".png", ".webp", ".bmp", ".tif", ".tiff", ".jfif")
 # Reported if they are left out, because users count on them.
 _OTHER_IMAGES = (".gif", ".heic", ".heif", ".avif", ".jp2", ".jxl", ".svg", ".dng", ".raw")
 
-_PART_NAMES = {
-    "train": "train",
-    "training": "train",
-    "val": "validation",
-    "valid": "validation",
-    "validation": "validation",
-    "dev": "validation",
-    "test": "test",
-    "testing": "test",
-}
-# The message if these parts are missing.
-_STAND_INS = {
-    ("validation",): "a fifth of train is used as validation",
-    ("test",): "val is used as test, and a fifth of train as validation",
-    ("validation", "test"): (
-        "a fifth of train is used as validation, and a fifth of the rest as test"
-    ),
-}
+# Pixels that a net is trained on where neither the images nor the user say less.
+_MOST_PIXELS = 64
+_LOOKED_AT = 64  # images, to tell how large they are
 # Deep enough for train/kingdom/.../species/photo.jpg.
 _DEPTH = 12
 
@@ -54,12 +42,14 @@ _DEPTH = 12
 def image_folder(
     path: str | os.PathLike[str],
     *,
-    size: int = 64,
+    size: int | None = None,
     class_order: Sequence[str] | None = None,
     skip_unreadable: bool = False,
     content: str | None = None,
+    encoder: str | None = None,
     cache: Cache = None,
     progress: Progress | None = None,
+    tell: Tell | None = None,
 ) -> Dataset:
     """A folder, or an archive of one, in which each class has a folder with its images.
 
@@ -69,14 +59,19 @@ def image_folder(
 
     Args:
         path: the folder or archive.
-        size: height and width in pixels to which the images are scaled.
-        class_order: all classes in order, if their names do not show it.
-        skip_unreadable: leave out files that are named like images but are not, instead of
+        size: height and width in pixels to which the images are scaled; if not given, what most
+            of them have, but no more than 64. With an encoder, the most pixels of a side.
+        class_order: all classes in order, where their names do not tell it.
+        skip_unreadable: leave out files that are named like images and are none, instead of
             refusing the folder; `notes["left_out"]` counts them.
-        content: the digest the folder must have, so that a run resumes only on the same data.
-        cache: the folder for decoded images; None for `$SIMLOSS_CACHE` or
+        content: the digest the folder must have, to go on with a run on the same data only.
+        encoder: what makes features of the images: `hf:NAME-OR-FOLDER` for a Hugging Face model, or
+            a `module:callable` of your own, from a list of RGB images of Pillow to an array (N, D).
+            They come to it at their own size, made smaller only above 512 pixels.
+        cache: the folder in which decoded or encoded images are kept; None for `$SIMLOSS_CACHE` or
             `~/.cache/simloss`, False to keep nothing.
-        progress: called with the bytes read so far and the total number of bytes.
+        progress: called with the bytes read so far and the bytes there are.
+        tell: called with lines on how long encoding takes.
 
     Example:
         >>> image_folder("flowers").class_names  # doctest: +SKIP
@@ -84,39 +79,27 @@ def image_folder(
     """
     found = existing_path(path, "pass the path of a folder with one folder of images per class")
     check_content(found, content)
-    pictures = images(
+    pictures = _read(
         _source(found),
+        encoder,
         name="folder",
         row_name=_row_name,
         rules=f"folders of images, one per class ({', '.join(IMAGE_ENDINGS)})",
         size=size,
         cache=cache,
         progress=progress,
+        tell=tell,
     )
     _check_readable(found, pictures, skip_unreadable)
-    names = _without_common_folder([PurePosixPath(name).parent.parts for name in pictures.names])
-    part_of, classes = _parts_and_classes(found, names)
-    names_of = _short(classes)
-    if class_order is None:
-        refuse_two_spellings(f"'{found}'", names_of.values())
-    order = order_of([names_of[each] for each in classes], class_order)
-    if len(order.names) < 2:
-        raise DataError(
-            f"'{found}' must hold a folder of images for each of at least two classes, "
-            f"but it holds only {order.names[0]!r}."
-        )
-    place = {name: i for i, name in enumerate(order.names)}
-    labels = torch.tensor([place[names_of[each]] for each in classes])
-    made = Dataset(
-        name=found.name.split(".")[0] or "images",
-        inputs=pictures.pixels,
-        labels=labels,
-        class_names=order.names,
-        superclasses=_superclasses(names_of, order.names),
-        groups=groups(len(labels), pictures.first_equal),
-        notes={**class_notes(order, labels), **_about(pictures)},
+    return dataset_of_folders(
+        found,
+        pictures.names,
+        class_order,
+        what="images",
+        groups=groups(len(pictures.names), pictures.first_equal),
+        notes=_about(pictures),
+        inputs=pictures.inputs,
     )
-    return made if part_of is None else _with_parts(made, part_of)
 
 
 def image_table(
@@ -124,14 +107,16 @@ def image_table(
     *,
     target: str,
     image_column: str,
-    size: int = 64,
+    size: int | None = None,
     class_order: Sequence[str] | None = None,
     bins: int | None = None,
     superclass: str | None = None,
     skip_unreadable: bool = False,
     content: str | None = None,
+    encoder: str | None = None,
     cache: Cache = None,
     progress: Progress | None = None,
+    tell: Tell | None = None,
 ) -> Dataset:
     """A table with one image per row: `image_column` holds paths, relative to the table.
 
@@ -150,7 +135,7 @@ def image_table(
     classes = classes_of(target, cells[has_image], class_names=class_order, bins=bins)
     frame = frame.iloc[classes.rows]
     names = [str(name) for name in frame[image_column]]
-    pictures = listed_images(found, names, size, cache=cache, progress=progress)
+    pictures = listed_images(found, names, size, encoder, cache=cache, progress=progress, tell=tell)
     _check_readable(found, pictures, skip_unreadable)
     at = {name: row for row, name in enumerate(pictures.names)}
     kept = torch.tensor([i for i, name in enumerate(names) if name in at])
@@ -158,7 +143,7 @@ def image_table(
     same = groups(len(at), pictures.first_equal)
     return Dataset(
         name=found.name.split(".")[0],
-        inputs=rows(pictures.pixels, picked),
+        inputs=rows(pictures.inputs, picked),
         labels=classes.labels[kept],
         class_names=classes.order.names,
         superclasses=superclasses(frame, found, superclass, classes),
@@ -170,33 +155,68 @@ def image_table(
 def listed_images(
     path: Path,
     names: Sequence[str],
-    size: int,
+    size: int | None,
+    encoder: str | None = None,
     *,
     cache: Cache = None,
     progress: Progress | None = None,
+    tell: Tell | None = None,
 ) -> Images:
-    """The images that a table names, by paths relative to it."""
-    return images(
+    """The images a table names, by paths relative to it."""
+    return _read(
         Listed(path, path.parent, names),
+        encoder,
         name="listed",
         row_name=lambda name: name,
         rules="names of images",
         size=size,
         cache=cache,
         progress=progress,
+        tell=tell,
     )
 
 
-def loose_images(path: Path, size: int) -> Images:
-    """Every image in a folder or archive, whatever the folders mean; nothing is cached."""
-    return images(
+def loose_images(
+    path: Path, size: int | None, encoder: str | None = None, tell: Tell | None = None
+) -> Images:
+    """Every image in a folder or archive, whatever the folders mean; nothing is kept."""
+    return _read(
         _source(path),
+        encoder,
         name="loose",
         row_name=lambda name: name if _is_image(name) else _other_format(name),
         rules=f"images ({', '.join(IMAGE_ENDINGS)})",
         size=size,
         cache=False,
+        tell=tell,
     )
+
+
+def _read(
+    source: Source,
+    encoder: str | None,
+    *,
+    name: str,
+    row_name: RowName,
+    rules: str,
+    size: int | None,
+    cache: Cache,
+    progress: Progress | None = None,
+    tell: Tell | None = None,
+) -> Images:
+    """The images as pixels of one size, or as features of an encoder."""
+    how: dict[str, Any] = {"row_name": row_name, "rules": rules, "cache": cache}
+    if encoder is not None:
+        return encoded_images(source, encoder, size=size, tell=tell, **how)
+    size = _size_of_most(source, row_name) if size is None else size
+    return images(source, name=name, size=size, progress=progress, **how)
+
+
+def _size_of_most(source: Source, row_name: RowName) -> int:
+    """The longer side of a typical image, so that none is enlarged for nothing."""
+    first = islice(wanted_files(source, row_name, Index()), _LOOKED_AT)
+    sizes = [size for _, file in first if (size := native_size(file.read()))]
+    return min(_MOST_PIXELS, median_low(sizes)) if sizes else _MOST_PIXELS
 
 
 def _source(path: Path) -> Source:
@@ -236,94 +256,3 @@ def _about(pictures: Images) -> dict[str, object]:
 
 def _without_image(count: int) -> dict[str, object]:
     return {"rows_without_image": count} if count else {}
-
-
-def _without_common_folder(names: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
-    """The names without common folders that are not a class, such as those of an archive."""
-    while len(first := {name[0] for name in names}) == 1 and min(map(len, names)) > 1:
-        if next(iter(first)).lower() in _PART_NAMES:
-            break
-        names = [name[1:] for name in names]
-    return names
-
-
-Folders = list[tuple[str, ...]]
-
-
-def _parts_and_classes(path: Path, names: Folders) -> tuple[list[str] | None, Folders]:
-    """The part of each image if the folders at the top are parts, and the folders below."""
-    top = [_PART_NAMES.get(name[0].lower()) for name in names]
-    if len(set(top) - {None}) > 1:
-        _check_parts(path, top, names)
-    elif not all(top) or "train" not in top:
-        return None, names  # a class may be called "test"
-    if min(map(len, names)) < 2:
-        raise DataError(
-            f"'{path}' must hold the classes as folders in train, val and test, "
-            f"but there are images beside them."
-        )
-    return [part or "" for part in top], [name[1:] for name in names]
-
-
-def _check_parts(path: Path, top: list[str | None], names: Folders) -> None:
-    """Two or more parts are not classes: train must exist, and nothing else beside them."""
-    odd = next((name[0] for name, part in zip(names, top, strict=True) if part is None), None)
-    if odd is not None:
-        raise DataError(
-            f"'{path}' must hold only train, val and test if these are its folders, "
-            f"but it also holds {odd!r}; move it elsewhere."
-        )
-    if "train" not in top:
-        both = " and ".join(dict.fromkeys(name[0] for name in names))
-        raise DataError(
-            f"'{path}' must hold train if {both} are its folders, but it does not; "
-            f"add it, or pass the path of one of them."
-        )
-
-
-def _short(classes: Folders) -> dict[tuple[str, ...], str]:
-    """The name of each class: its own folder, or the whole path if that is not unique."""
-    distinct = list(dict.fromkeys(classes))
-    last = [each[-1] for each in distinct]
-    is_unique = len(set(last)) == len(last)
-    return {each: each[-1] if is_unique else "/".join(each) for each in distinct}
-
-
-def _superclasses(
-    names_of: dict[tuple[str, ...], str], order: tuple[str, ...]
-) -> tuple[str, ...] | None:
-    """The folders above each class; a class at the top is its own superclass."""
-    above = {name: "/".join(path[:-1]) for path, name in names_of.items()}
-    found = tuple(above[name] or name for name in order)
-    # With classes at the top, folders that hold one class each are not a tree, only deep.
-    is_tree = all(above.values()) or len(set(found)) < len(found)
-    return found if is_tree and len(set(found)) > 1 else None
-
-
-def _with_parts(dataset: Dataset, part_of: list[str]) -> Dataset:
-    """The data set with the parts its folders name, and missing parts made from the others."""
-    indices = {
-        name: torch.tensor([i for i, part in enumerate(part_of) if part == name]) for name in PARTS
-    }
-    lacking = [name for name in PARTS[1:] if not len(indices[name])]
-    notes = {"parts": _STAND_INS[tuple(lacking)]} if lacking else {}
-    if lacking == ["test"]:
-        indices["test"], indices["validation"] = indices["validation"], indices["test"]
-        lacking = ["validation"]
-    for name in lacking:
-        indices["train"], indices[name] = _fifth(dataset, indices["train"])
-    return replace(dataset, parts=indices, notes=dataset.notes | notes)
-
-
-def _fifth(dataset: Dataset, indices: Tensor) -> tuple[Tensor, Tensor]:
-    """Four fifths and one fifth of some examples, stratified by class, duplicates together."""
-    assert dataset.groups is not None
-    some = replace(
-        dataset,
-        inputs=torch.empty(len(indices)),
-        labels=dataset.labels[indices],
-        groups=dataset.groups[indices],
-    )
-    parts = split(some, shares=(0.8, 0.1, 0.1), stratify=True, keep_groups_together=True)
-    rest = torch.cat([parts["validation"], parts["test"]]).sort().values
-    return indices[parts["train"]], indices[rest]

@@ -17,7 +17,7 @@ from . import image_cache
 from .decode import Unreadable, decoded
 from .errors import DataError
 from .image_cache import Index, PixelArray
-from .source import Progress, Source, check_size
+from .source import Member, Progress, Source, check_size
 
 _FORMAT = 2  # of the cache; increase it when what is written under the same key changes
 _MAX_SIZE = 1024
@@ -45,14 +45,15 @@ class Images:
     """Images sorted by name.
 
     Attributes:
-        pixels: uint8, (N, 3, H, W), in the channels_last memory format.
+        inputs: uint8 (N, 3, H, W) in the channels_last memory format, or, where an encoder has
+            made them, features (N, D).
         names: one per row.
         first_equal: row -> the first row with the same pixels.
         left_out: reason -> the number of files, and the names of the first few.
         cache: where the pixels are cached, or why they are not.
     """
 
-    pixels: Tensor
+    inputs: Tensor
     names: tuple[str, ...]
     first_equal: dict[int, int]
     left_out: dict[str, dict[str, Any]]
@@ -131,54 +132,61 @@ class _Build:
         index = Index()
         image_cache.write(folder, self.stem, self._rows(index), index, self.size)
         if not index.names:
-            raise DataError(self._nothing_found(index))
+            raise DataError(nothing_found(self.source.path, index, self.rules))
 
     def _rows(self, index: Index) -> Iterator[tuple[str, bytes]]:
-        """Name and pixels of each row; `index` records what is left out."""
-        for name, pixels in decoded(self._files(index), self.size):
+        """Name and pixels of each row; `index` learns what is left out."""
+        wanted = wanted_files(self.source, self.row_name, index, self.progress)
+        files = ((row, member.read()) for row, member in wanted)
+        for name, pixels in decoded(files, self.size):
             if isinstance(pixels, Unreadable):
                 index.leave_out(f"{name} ({pixels})", UNREADABLE)
             else:
                 yield name, pixels
 
-    def _files(self, index: Index) -> Iterator[tuple[str, bytes]]:
-        """Row name and content of each file to read."""
-        seen: set[str] = set()
-        for name in self.source.links:
-            if isinstance(self.row_name(name), str):
-                index.leave_out(name, LINK)
-        for member in self.source.members():
-            row = self.row_name(member.name)
-            if isinstance(row, LeftOut):
-                index.leave_out(member.name, row)
-            elif row in seen:
-                index.leave_out(member.name, REPEATED)
-            elif row is not None:
-                seen.add(row)
-                check_size(self.source.path, member.name, member.size, _MAX_IMAGE_BYTES)
-                yield row, member.read()
-            if self.progress is not None:
-                self.progress(self.source.position, self.source.size)
-        if self.progress is not None:
-            self.progress(self.source.size, self.source.size)
 
-    def _nothing_found(self, index: Index) -> str:
-        unreadable = index.left_out.pop(UNREADABLE, None)
-        if unreadable is not None:
-            return (
-                f"'{self.source.path}' holds {unreadable['count']:,} files named like images, "
-                f"but none can be read; the first: {unreadable['names'][0]}."
-            )
-        others = "".join(
-            f"; {entry['count']:,} left out: {reason}, for example {entry['names'][0]!r}"
-            for reason, entry in index.left_out.items()
+def wanted_files(
+    source: Source, row_name: RowName, index: Index, progress: Progress | None = None
+) -> Iterator[tuple[str, Member]]:
+    """Each file that is wanted, by the name of its row; `index` learns which are left out."""
+    seen: set[str] = set()
+    for name in source.links:
+        if isinstance(row_name(name), str):
+            index.leave_out(name, LINK)
+    for member in source.members():
+        row = row_name(member.name)
+        if isinstance(row, LeftOut):
+            index.leave_out(member.name, row)
+        elif row in seen:
+            index.leave_out(member.name, REPEATED)
+        elif row is not None:
+            seen.add(row)
+            check_size(source.path, member.name, member.size, _MAX_IMAGE_BYTES)
+            yield row, member
+        if progress is not None:
+            progress(source.position, source.size)
+    if progress is not None:
+        progress(source.size, source.size)
+
+
+def nothing_found(path: Path, index: Index, rules: str) -> str:
+    """One sentence where no image is left."""
+    unreadable = index.left_out.pop(UNREADABLE, None)
+    if unreadable is not None:
+        return (
+            f"'{path}' holds {unreadable['count']:,} files named like images, "
+            f"but none can be read; the first: {unreadable['names'][0]}."
         )
-        return f"'{self.source.path}' must hold {self.rules}, but it holds no such file{others}."
+    others = "".join(
+        f"; {entry['count']:,} left out: {reason}, for example {entry['names'][0]!r}"
+        for reason, entry in index.left_out.items()
+    )
+    return f"'{path}' must hold {rules}, but it holds no such file{others}."
 
 
 def _images(pixels: PixelArray, index: Index, cache: str) -> Images:
     return Images(
-        pixels=torch.from_numpy(pixels).permute(0, 3, 1, 2),
+        inputs=torch.from_numpy(pixels).permute(0, 3, 1, 2),
         names=tuple(index.names),
         first_equal=index.first_equal,
         left_out=index.left_out,

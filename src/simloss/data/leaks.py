@@ -5,7 +5,8 @@ from torch import Tensor
 
 from .columns import Column
 from .dataset import Dataset
-from .duplicates import first_equal, groups
+from .duplicates import groups, repeated
+from .encoder import by_column
 
 # Of neighbours along a column: how many may be of two classes, and compared with chance.
 _MOST_CHANGES = 0.01
@@ -26,11 +27,11 @@ def telling_columns(columns: tuple[Column, ...], inputs: Tensor, labels: Tensor)
     """
     shares = torch.bincount(labels).double() / max(1, len(labels))
     chance = 1 - float(shares.square().sum())  # that two examples are of two classes
-    tells = [
-        _tells(inputs[:, at], labels, chance, is_word=each.kind == "category")
-        for at, each in enumerate(columns)
+    return [
+        each.name
+        for each, cells in by_column([each for each in columns if each.kind != "text"], inputs)
+        if cells.ndim == 1 and _tells(cells, labels, chance, is_word=each.kind == "category")
     ]
-    return [each.name for each, tell in zip(columns, tells, strict=True) if tell]
 
 
 def _tells(cells: Tensor, labels: Tensor, chance: float, *, is_word: bool) -> bool:
@@ -60,4 +61,7 @@ def _same(dataset: Dataset) -> Tensor:
     if dataset.inputs.ndim != 2:  # of images their sources say it
         return torch.arange(len(dataset))
     cells = torch.cat([dataset.inputs, dataset.labels.unsqueeze(1)], 1)  # (N, K + 1)
-    return groups(len(dataset), first_equal(cells.nan_to_num(nan=torch.inf).numpy()))
+    rows = cells.nan_to_num(nan=torch.inf).numpy()
+    texts = dataset.texts or ("",) * len(rows)
+    keys = ((row.tobytes(), text) for row, text in zip(rows, texts, strict=True))
+    return groups(len(dataset), repeated(keys))

@@ -96,6 +96,10 @@ class Folder(Source):
         """A digest of every name, size and modification time, unchanged if the folder moves."""
         return hashlib.sha256(repr(self._files).encode("utf-8", "surrogatepass")).hexdigest()
 
+    def names(self) -> list[str]:
+        """Every name, sorted."""
+        return [name for name, _, _ in self._files]
+
     def listing(self) -> bytes:
         """Every name and size, which a copy of the folder has too."""
         names = [(name, size) for name, size, _ in self._files]

@@ -13,12 +13,16 @@ from .._disk import expanded
 from .columns import Column, columns_of, not_understood
 from .content import check_content
 from .dataset import Dataset, tree_of_superclasses
+from .encoder import by_column
+from .encoders.encode import Tell
 from .errors import DataError
+from .images import Cache
 from .leaks import telling_columns
 from .node_labels import with_node_labels
 from .table_file import column, read_table
 from .target import Target
 from .target import target as classes_of
+from .text_columns import TFIDF, check_encoder, text_cells, texts_joined, with_texts
 
 
 def table(
@@ -31,14 +35,18 @@ def table(
     drop: Sequence[str] = (),
     content: str | None = None,
     nodes: bool = False,
+    encoder: str | None = None,
+    cache: Cache = None,
+    tell: Tell | None = None,
 ) -> Dataset:
     r"""A CSV, TSV (also .gz) or parquet file; the column `target` holds the class of each row.
 
-    All other columns are features: numbers, words, dates, yes and no, with gaps. Columns that are
-    empty, never vary, or look like an identifier are not used; `notes["unused"]` lists them,
-    `notes["not_numbers"]` the cells in columns of numbers that are not numbers and count as
-    missing, and `notes["tells_class"]` the columns that give the class away, as one does that is
-    known only after it. `inputs` holds the cells as numbers, and `columns` their meaning; an
+    All other columns are features: numbers, words, dates, yes and no, with gaps, lists of numbers
+    such as embeddings, and texts, of which several are joined. Columns that are empty, never vary,
+    or look like an identifier are not used; `notes["unused"]` lists them, `notes["not_numbers"]`
+    the cells in columns of numbers that are not numbers and count as missing, and
+    `notes["tells_class"]` the columns that give the class away, as one does that is known only
+    after it. `inputs` holds the cells as numbers, and `columns` their meaning; an
     :class:`simloss.data.Encoder` fitted on the training part turns them into inputs of a net.
 
     Args:
@@ -52,6 +60,11 @@ def table(
         nodes: whether to keep rows without a class if they have a `superclass`; their label
             is that node of the data set's `tree`, C or more. The commands cannot train on them;
             :func:`simloss.similarity.with_nodes` makes a similarity for them.
+        encoder: what makes numbers of texts: "tfidf", fitted on the training part of each split
+            (:class:`simloss.data.Tfidf`), if not given; `hf:NAME-OR-FOLDER` for a Hugging Face
+            model; or a `module:callable` of your own, from a list of texts to an array (N, D).
+        cache: where encoded texts are kept, as for :func:`simloss.data.image_folder`.
+        tell: called with lines on how long encoding takes.
 
     Example:
         >>> import os, tempfile
@@ -86,12 +99,18 @@ def table(
     columns, unused = columns_of(frame.drop(columns=[*special, *set(drop)]))
     if not columns:
         raise DataError(f"'{found}' must have a usable column besides the target, but it does not.")
-    inputs = table_numbers(frame, columns)
+    check_encoder(encoder, columns, found)
+    columns, inputs, texts = texts_joined(columns), table_numbers(frame, columns), None
     about = {
         "unused": unused,
         "not_numbers": _not_numbers(frame, columns, inputs),
         "tells_class": telling_columns(columns, inputs, labels),
     }
+    if columns[-1].kind == "text":
+        together = text_cells(frame, columns[-1].words)
+        columns, inputs, texts = with_texts(
+            columns, inputs, together, encoder or TFIDF, cache=cache, tell=tell
+        )
     return Dataset(
         name=found.name.split(".")[0],
         inputs=inputs,
@@ -99,6 +118,7 @@ def table(
         class_names=classes.order.names,
         superclasses=above,
         columns=columns,
+        texts=texts,
         notes=_notes(classes, len(every) - len(labels), about),
     )
 
@@ -110,9 +130,11 @@ def _notes(classes: Target, left_out: int, about: dict[str, Any]) -> dict[str, A
     return {name: note for name, note in notes.items() if name != "rows_without_class"}
 
 
-def table_numbers(frame: Any, columns: tuple[Column, ...]) -> Tensor:
-    """The cells of the columns as numbers, float64 (N, K), NaN if empty."""
-    return torch.from_numpy(np.stack([each.numbers(frame[each.name]) for each in columns], axis=1))
+def table_numbers(frame: Any, columns: Sequence[Column]) -> Tensor:
+    """The cells of the columns but texts as numbers, float64 (N, K), NaN where nothing stands."""
+    cells = [each.numbers(frame[each.name]) for each in columns if each.kind != "text"]
+    shaped = [np.empty((len(frame), 0)), *(each.reshape(len(frame), -1) for each in cells)]
+    return torch.from_numpy(np.concatenate(shaped, axis=1))
 
 
 def _not_numbers(
@@ -120,8 +142,8 @@ def _not_numbers(
 ) -> dict[str, dict[str, Any]]:
     """Per column of numbers: how many cells are not numbers, and an example."""
     notes = {}
-    for at, each in enumerate(columns):
-        odd = not_understood(frame[each.name], inputs[:, at].numpy())
+    for each, cells in by_column([each for each in columns if each.kind != "text"], inputs):
+        odd = not_understood(frame[each.name], cells.numpy())
         if odd is not None:
             notes[each.name] = {"count": odd[0], "example": odd[1]}
     return notes

@@ -1,4 +1,4 @@
-"""Logits, target and similarity made into a loss. A function and its module in a file."""
+"""Turns logits, target and similarity into a loss. Each file holds a function and its module."""
 
 from .contract import Formula, loss_by_contract
 from .kernel import native_kernel

@@ -1,7 +1,7 @@
-"""The contract of `F.cross_entropy`, kept once for every loss; and which of two ways a call takes.
+"""The contract of `F.cross_entropy`, once for every loss; and which of two paths a call takes.
 
-A loss is a `Formula`: what an answer costs when one given class is true, and what it costs for each
-class that could be true. `formula.py` puts shapes, weights and reductions around it in plain torch;
+A loss is a `Formula`: the cost of an answer if a given class is true, and its cost for each class
+that could be true. `formula.py` adds shapes, weights and reductions in plain torch;
 `kernel.py` does the same, with the gradient, in C.
 """
 
@@ -22,9 +22,9 @@ class Formula(NamedTuple):
     """A loss of logits z (M, C), whose largest entry in each row is 0, and a similarity.
 
     Attributes:
-        of_target: (z, y (M), S) -> loss of each row when class y is true, (M).
+        of_target: (z, y (M), S) -> loss of each row if class y is true, (M).
         of_each_class: (z, S) -> loss of each row for every class that could be true, (M, C).
-        name: what the kernel calls the same loss; None for a loss that it does not know.
+        name: the kernel's name for the same loss; None if the kernel does not have it.
     """
 
     of_target: Callable[[Tensor, Tensor, Similarity], Tensor]
@@ -33,7 +33,7 @@ class Formula(NamedTuple):
 
 
 class Options(NamedTuple):
-    """What a call says beside logits, target and similarity; `example_weight` is (M)."""
+    """The options of a call besides logits, target and similarity; `example_weight` is (M)."""
 
     weight: Tensor | None = None
     ignore_index: int = -100
@@ -45,11 +45,11 @@ class Options(NamedTuple):
 
     @property
     def graph(self) -> ClassGraph | None:
-        """What `smoothness` has become in options that were checked."""
+        """The class graph that `smoothness` has become in checked options."""
         return self.smoothness if isinstance(self.smoothness, ClassGraph) else None
 
     def checked(self, target: Tensor, similarity: Similarity) -> "Options":
-        """The same if they make sense; weights become a tensor and smoothness its graph."""
+        """The same options, checked; weights become a tensor and smoothness its graph."""
         num_classes = similarity.num_classes
         _checks.choice("reduction", self.reduction, _checks.REDUCTIONS)
         if self.label_smoothing or self.cross_entropy_share:
@@ -62,7 +62,7 @@ class Options(NamedTuple):
         ):
             raise ValueError(
                 "`weight` and `cross_entropy_share` must not be given with a similarity that has "
-                "rows for inner nodes, of which they do not know."
+                "rows for inner nodes, because they do not apply to them."
             )
         options = self
         if self.smoothness != 0.0:
@@ -73,7 +73,7 @@ class Options(NamedTuple):
 
 
 def smooth_graph(smoothness: float | ClassGraph, similarity: Similarity) -> ClassGraph:
-    """The edges along which logits are to be smooth, with their weights beside the mean loss."""
+    """The edges along which logits should be smooth, with their weights beside the mean loss."""
     if isinstance(smoothness, ClassGraph):
         _checks.class_counts_agree(
             "smoothness", smoothness.num_classes, "similarity", similarity.num_classes
@@ -96,7 +96,7 @@ def loss_by_contract(
     :math:`\sum_c w_c \bigl((1 - \epsilon) t_c + \epsilon / C\bigr) \ell(c)`. A
     `cross_entropy_share` and `smoothness` are part of :math:`\ell`.
 
-    Logits, target, similarity and the keywords are those of :func:`simloss.sim_loss`.
+    Logits, target, similarity and keywords are those of :func:`simloss.sim_loss`.
     """
     return applied(formula, input, target, similarity, Options(**options))
 
@@ -104,7 +104,7 @@ def loss_by_contract(
 def applied(
     formula: Formula, input: Tensor, target: Tensor, similarity: Any, options: Options
 ) -> Tensor:
-    """The loss of a call whose arguments have not been looked at yet."""
+    """The loss of a call whose arguments are not checked yet."""
     similarity = as_similarity(similarity)
     num_classes = _checks.logits(input)
     _checks.same_class_count(similarity.num_classes, input, num_classes)
@@ -116,7 +116,7 @@ def applied(
 
 
 def suits(formula: Formula, input: Tensor, similarity: Similarity) -> bool:
-    """Whether the kernel knows the loss, the structure of S and the kind of logits."""
+    """Whether the kernel supports the loss, the structure of S and the kind of logits."""
     return (
         kernel.native_kernel()
         and formula.name is not None
@@ -129,9 +129,9 @@ def suits(formula: Formula, input: Tensor, similarity: Similarity) -> bool:
 def is_eager(
     inputs: tuple[Tensor | None, ...], target: Tensor, similarity: Similarity, options: Options
 ) -> bool:
-    """Whether the gradient may be made with the loss: that of the inputs, in a plain backward pass.
+    """Whether the gradient may be computed with the loss: for the input only, in a plain backward.
 
-    Compilers, transforms, forward mode and a gradient to anything else need the formula's graph.
+    Compilers, transforms, forward mode and other gradients need the graph of the formula.
     """
     if (
         torch.compiler.is_compiling()

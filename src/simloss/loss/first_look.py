@@ -1,6 +1,6 @@
 """Two mistakes that raise no error: a softmax too many, and labels that count from 1.
 
-A loss module looks at its first batches only, so that training pays nothing for it.
+A loss module checks only its first batches, so that training pays nothing for it.
 """
 
 import warnings
@@ -11,16 +11,16 @@ from torch import Tensor
 
 from .. import _checks
 
-# Labels are counted in at most so many batches, and only while class 0 has not come.
+# Labels are counted in at most this many batches, and only until class 0 occurs.
 _MOST_BATCHES = 100
-# Where each other class came so often and class 0 never, it is not just rare.
+# If every other class occurs this often and class 0 never, it is not just rare.
 _OFTEN = 30
 # Random logits do not sum to 1 in two rows; float16 rounds a softmax by less than this.
 _ROUNDING = 2e-3
 
 
 class FirstLook:
-    """What a loss has seen of its first batches. `is_over` once there is nothing left to learn."""
+    """What a loss has seen of its first batches; `is_over` once nothing is left to check."""
 
     def __init__(self) -> None:
         self.is_over = False
@@ -28,18 +28,18 @@ class FirstLook:
         self._counts = torch.zeros(1, dtype=torch.long)  # (C) from the first batch on
 
     def at(self, input: Tensor, target: Tensor) -> None:
-        """Warn of what is wrong with a batch, at most once for each mistake."""
+        """Warn about a batch, at most once for each mistake."""
         for mistake in self._mistakes(input.detach(), target):
             warnings.warn(mistake, stacklevel=5)  # where the module was called
 
     def _mistakes(self, input: Tensor, target: Tensor) -> Iterator[str]:
         if not (_checks.values_can_be_read(input) and _checks.values_can_be_read(target)):
-            self.is_over = True  # on another device a look would make it wait
+            self.is_over = True  # on another device, reading values would make it wait
             return
         if self._batches == 0 and _are_probabilities(input):
             yield (
-                "`input` must be logits, but every example of the first batch sums to 1 as "
-                "probabilities do; leave out the softmax before the loss."
+                "`input` must be logits, but every example of the first batch sums to 1 like "
+                "probabilities; leave out the softmax before the loss."
             )
         self._batches += 1
         num_classes = input.shape[min(1, input.ndim - 1)]
@@ -53,7 +53,7 @@ class FirstLook:
             self.is_over = True
             yield (
                 f"`target` must be class indices from 0 on, but class 0 does not occur in the "
-                f"first {int(self._counts.sum()):,} labels and every other class does; where "
+                f"first {int(self._counts.sum()):,} labels and every other class does; if "
                 f"labels count from 1, pass `target - 1` and give the net one class less."
             )
 

@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 
 def dtypes(input: Tensor, target: Tensor) -> tuple[torch.dtype, torch.dtype]:
-    """The dtype that sums are taken in, and the one of the answer, as cross entropy has it."""
+    """The dtype for sums, and that of the result, as in cross entropy."""
     soft = target.is_floating_point()
     if not soft and input.dtype in (torch.float32, torch.float64):
         return input.dtype, input.dtype
     answer = torch.promote_types(input.dtype, target.dtype) if soft else input.dtype
-    # Half precision is for storing; sums are taken in float32 or wider.
+    # Half precision is for storage; sums are computed in float32 or wider.
     sums = torch.promote_types(answer, torch.float32)
     is_autocast = input.device.type != "meta" and torch.is_autocast_enabled(input.device.type)
     return sums, sums if is_autocast else answer
@@ -28,7 +28,7 @@ def dtypes(input: Tensor, target: Tensor) -> tuple[torch.dtype, torch.dtype]:
 def formula_loss(
     formula: "Formula", input: Tensor, target: Tensor, similarity: Similarity, options: "Options"
 ) -> Tensor:
-    """The loss, differentiable in every way torch knows. What every other way must equal."""
+    """The loss, differentiable in every way torch offers. The kernel must equal it."""
     sums, answer = dtypes(input, target)
     device = input.device.type
     if device != "meta" and torch.is_autocast_enabled(device):
@@ -46,7 +46,7 @@ def _in_dtype(
     options: "Options",
 ) -> Tensor:
     z = _classes_last(input).to(sums)  # (M, C)
-    # A shift leaves softmax as it is, and keeps a small loss from drowning in large logits.
+    # A shift does not change softmax, and keeps a small loss from drowning in large logits.
     z = z - z.detach().amax(-1, keepdim=True)
     weight, examples = (
         None if each is None else each.to(sums) for each in (options.weight, options.example_weight)
@@ -69,7 +69,7 @@ def _of_indices(
     weight: Tensor | None,
     examples: Tensor | None,
 ) -> tuple[Tensor, Tensor]:
-    """The loss of each row, 0 where it is ignored, and what their sum is divided by."""
+    """The loss of each row, 0 if it is ignored, and the divisor of their sum."""
     _checks.target_range(target, similarity.num_rows, options.ignore_index)
     y = target.reshape(-1).long()  # (M)
     counts = y != options.ignore_index
@@ -90,7 +90,7 @@ def _of_indices(
     else:
         losses = _of_target(formula, z, y, similarity, options) * weights
     divisor = weights.sum()
-    # Nothing counts: NaN, as in torch, and not the infinity that smoothing over 0 would give.
+    # Nothing counts: NaN, as in torch, not the infinity that smoothing over 0 would give.
     return torch.where(counts, losses, 0.0), torch.where(divisor == 0, float("nan"), divisor)
 
 

@@ -1,7 +1,7 @@
 """Loss and gradient of a batch on the CPU by one loop in C (native/), called through ctypes.
 
-Where it was not built, `native_kernel()` is False and the formula does the work. In the environment
-SIMLOSS_NATIVE=0 turns it off, and SIMLOSS_NATIVE=PATH takes another build of it.
+If it was not built, `native_kernel()` is False and the formula does the work. The environment
+variable SIMLOSS_NATIVE=0 turns it off, and SIMLOSS_NATIVE=PATH loads another build.
 """
 
 import ctypes
@@ -28,12 +28,12 @@ _REDUCTIONS = {"none": 0, "mean": 1, "sum": 2}
 
 # The fields of `Call` in native/call.h.
 _CALL = Struct("@40q3dq")
-# Fewer logits than this are done sooner than a second thread is woken.
+# Below this many logits, waking a second thread takes longer than it saves.
 _ONE_THREAD = 1 << 15
 
 
 def _library() -> Any:
-    """The kernel's function and how wide its vectors are; None where it was not built."""
+    """The kernel's function and the width of its vectors; None if it was not built."""
     wanted = os.environ.get("SIMLOSS_NATIVE", "")
     path = Path(wanted or Path(__file__).with_name("native") / "kernel.so")
     if wanted == "0" or not path.is_file():
@@ -49,7 +49,7 @@ def _library() -> Any:
 
 
 def _parallel() -> int:
-    """Torch's own OpenMP runtime: one pool of threads in the process, not two that fight."""
+    """Torch's own OpenMP runtime: one pool of threads in the process, not two that compete."""
     with suppress(OSError, AttributeError):
         found = ctypes.CDLL("libgomp.so.1").GOMP_parallel
         return ctypes.cast(found, ctypes.c_void_p).value or 0
@@ -61,7 +61,7 @@ _gomp_parallel = _parallel() if _kernel else 0
 
 
 def _after_fork() -> None:
-    """A child has none of the pool's threads, and would wait for them."""
+    """A forked child has none of the pool's threads, and would wait for them forever."""
     global _gomp_parallel
     _gomp_parallel = 0
 
@@ -93,8 +93,8 @@ def kernel_loss(
 class KernelLoss(torch.autograd.Function):
     """Keeps one buffer of the size of the input: its gradient.
 
-    The first backward pass scales the buffer in place and gives it away; another one computes it
-    again. A backward pass that is itself to be differentiated goes through the formula.
+    The first backward pass scales the buffer in place and hands it over; another one computes it
+    again. A backward pass that is itself differentiated uses the formula.
     """
 
     @staticmethod
@@ -134,7 +134,7 @@ class KernelLoss(torch.autograd.Function):
 
 
 def scaled(gradient: Tensor, by: Tensor) -> Tensor:
-    """``gradient * by``, over its memory where that can be; `by` is a scalar or (N, d1, ...)."""
+    """``gradient * by``, in place if possible; `by` is a scalar or (N, d1, ...)."""
     if by.ndim and gradient.ndim > 1:
         by = by.unsqueeze(1)
     if not _checks.values_can_be_read(by) or torch._C._functorch.is_legacy_batchedtensor(by):
@@ -154,9 +154,9 @@ def loss_and_gradient(
     wants_gradient: bool = False,
     over: bool = False,
 ) -> tuple[Tensor, Tensor | None]:
-    """The loss, and its gradient by the input in the dtype that sums are taken in.
+    """The loss, and its gradient for the input in the dtype of the sums.
 
-    With `over` the gradient takes the memory of the input.
+    With `over`, the gradient overwrites the input.
     """
     dtype, answer = dtypes(input, target)
     z, outer, inner, strides = _as_three(input.to(dtype))
@@ -173,7 +173,7 @@ def loss_and_gradient(
     is_reduced = options.reduction != "none"
     result = z.new_empty(() if is_reduced else outer * inner)
     many = z.numel() >= _ONE_THREAD and _gomp_parallel
-    # Held until the call is over: the call itself knows addresses only.
+    # Kept alive until the call is over, because the call knows only addresses.
     held, structure = _structure(similarity, formula.name == "proper", dtype)
     smooth = _smoothness(options.graph, held)
     weight, examples = _doubles(options.weight), _doubles(options.example_weight)
@@ -207,10 +207,10 @@ def loss_and_gradient(
     function, width = _kernel
     failed = function(call, dtype == torch.float64, width)
     if failed < 0:
-        raise MemoryError("the loss could not get the memory for a few rows of logits.")
+        raise MemoryError("the loss could not allocate memory for a few rows of logits.")
     if failed:
         _checks.target_range(target, similarity.num_classes, options.ignore_index)
-    if soft and not over and bool(result.isnan().any()):  # infinite targets: infinity less itself
+    if soft and not over and bool(result.isnan().any()):  # infinite targets: infinity minus itself
         with torch.no_grad():
             return formula_loss(formula, input, given, similarity, options), gradient
     if not is_reduced:
@@ -219,9 +219,9 @@ def loss_and_gradient(
 
 
 def _as_three(tensor: Tensor) -> tuple[Tensor, int, int, tuple[int, ...]]:
-    """A tensor as (outer, classes, inner): sizes, and how far apart its entries are in memory.
+    """A tensor as (outer, classes, inner): sizes, and the strides of its entries.
 
-    It is the tensor itself, or a copy where its other dimensions cannot be seen as one.
+    It is the tensor itself, or a copy if its other dimensions cannot be merged.
     """
     if tensor.ndim == 2:
         return tensor, tensor.shape[0], 1, (*tensor.stride(), 1)
@@ -237,7 +237,7 @@ def _as_three(tensor: Tensor) -> tuple[Tensor, int, int, tuple[int, ...]]:
 def _structure(
     similarity: Similarity, is_proper: bool, dtype: torch.dtype
 ) -> tuple[list[Tensor], tuple[int, ...]]:
-    """What S keeps, and the fields of `Call` from `is_wide` to `row_sums`."""
+    """The data of S, and the fields of `Call` from `is_wide` to `row_sums`."""
     tensors = similarity.tensors
     if similarity.structure == "matrix":
         matrix = tensors["matrix"].contiguous()

@@ -1,4 +1,4 @@
-"""The last layer and the loss in one: from features to the loss, never holding all logits."""
+"""The last layer and the loss in one: from features to the loss, without holding all logits."""
 
 from typing import Any
 
@@ -36,32 +36,33 @@ def linear_sim_loss(
     .. math:: \ell(W x + b,\, y)
 
     It equals ``sim_loss(F.linear(input, linear_weight, linear_bias), target, similarity, ...)``,
-    value and gradients, but works on a few examples at a time, so that the N x C logits are never
+    value and gradients, but processes a few examples at a time, so that the N x C logits are never
     held: for the vocabulary of a language model or extreme classification. It is named after
     `torch.nn.functional.linear_cross_entropy`.
 
-    With `reduction` "mean" or "sum" the gradients are made in the forward pass and scaled in the
-    backward; with "none" they are made in the backward. A second backward pass, one that is itself
-    differentiated, `torch.compile` and `torch.func` work as well; the latter three hold the logits.
+    With `reduction` "mean" or "sum" the gradients are computed in the forward pass and scaled in
+    the backward pass; with "none" they are computed in the backward pass. A second backward pass,
+    one that is itself differentiated, `torch.compile` and `torch.func` work too; the last three
+    hold the logits.
 
     Args:
         input: features, (D), (N, D) or (..., D).
-        linear_weight: the weight of the last layer, (C, D); it may be that of an embedding, too.
+        linear_weight: the weight of the last layer, (C, D); it may also be that of an embedding.
         target: class indices, () or (N) or (...); or class probabilities, (C) or (N, C) or
             (..., C).
         similarity: as in :func:`simloss.sim_loss`.
         linear_bias: the bias of the last layer, (C).
-        weight: a weight for each class, (C).
+        weight: a weight per class, (C).
         ignore_index: a target that does not count.
         reduction: "mean", "sum" or "none".
         label_smoothing: in [0, 1]; the share of the uniform distribution in the target.
         cross_entropy_share: in [0, 1]; the share of plain cross entropy in the loss.
         smoothness: as in :func:`simloss.sim_loss`.
-        example_weight: a weight for each example or token, of the shape of the class indices. The
+        example_weight: a weight per example or token, in the shape of the class indices. The
             mean is then a weighted mean.
 
     Returns:
-        A scalar, or with reduction "none" a tensor of the shape of the class indices.
+        A scalar, or with reduction "none" a tensor in the shape of the class indices.
 
     Example:
         >>> import torch, simloss
@@ -102,8 +103,8 @@ def linear_proper_sim_loss(
 
     .. math:: \ell(W x + b,\, y)
 
-    It needs S p for all classes, so it pays with an order, O(C) an example, or with sparse rows,
-    as many steps as they have entries; a stored or computed S costs O(C^2) an example.
+    It needs S p for all classes, so it is fast with an order, O(C) per example, or with sparse
+    rows, one step per entry; a stored or computed S costs O(C^2) per example.
 
     Args: as :func:`simloss.linear_sim_loss`.
 
@@ -190,12 +191,12 @@ def _linear_loss(
 
 
 def _as_autocast(linear: Linear) -> Linear:
-    """The last layer in the dtype of autocast, where that is on."""
+    """The last layer in the dtype of autocast, if that is on."""
     device = linear.input.device.type
     if device == "meta" or not torch.is_autocast_enabled(device):
         return linear
     dtype = torch.get_autocast_dtype(device)
-    if linear.input.dtype == torch.float64:  # as F.linear has it: autocast leaves float64 alone
+    if linear.input.dtype == torch.float64:  # as in F.linear: autocast leaves float64 alone
         return linear
     bias = None if linear.bias is None else linear.bias.to(dtype)
     return Linear(linear.input.to(dtype), linear.weight.to(dtype), bias)
@@ -212,9 +213,9 @@ class LinearSimLoss(SimilarityLoss):
         num_classes: C.
         similarity: over the C classes.
         bias: whether the last layer has a bias.
-        device, dtype: of the last layer.
+        device, dtype: those of the last layer.
 
-    The others are those of :class:`simloss.SimLoss`.
+        The others are those of :class:`simloss.SimLoss`.
 
     Example:
         >>> import torch, simloss

@@ -1,4 +1,4 @@
-"""log of S times exp(z), exact at any logits: what every loss here is made of."""
+"""log of S times exp(z), exact at any logits: every loss here is built from it."""
 
 from collections.abc import Callable
 from functools import partial
@@ -12,7 +12,7 @@ from torch.utils.checkpoint import checkpoint
 from ..similarity import Similarity
 
 _MINUS_INFINITY = float("-inf")
-# Entries of (M, C, C), or of what sparse rows touch, that may be held at a time.
+# The number of entries of (M, C, C), or of sparse rows, to hold at once.
 _MOST_ENTRIES = 1 << 24
 
 
@@ -24,7 +24,7 @@ def log_total(z: Tensor, *, keepdim: bool = False) -> Tensor:
 def log_mixture(z: Tensor, y: Tensor, similarity: Similarity) -> Tensor:
     r""":math:`\log \sum_c S_{yc} e^{z_c}` for the true class y of each row, (M).
 
-    Equals ``(S[y] * z.exp()).sum(-1).log()`` where that neither under- nor overflows.
+    Equals ``(S[y] * z.exp()).sum(-1).log()`` if that neither under- nor overflows.
     """
     if similarity.num_rows > similarity.num_classes:  # y may be a node above the classes
         return (z + similarity.log_rows(y, z.dtype)).logsumexp(-1)
@@ -37,7 +37,7 @@ def log_mixture(z: Tensor, y: Tensor, similarity: Similarity) -> Tensor:
 def log_mixtures(z: Tensor, similarity: Similarity) -> Tensor:
     r""":math:`\log \sum_c S_{ic} e^{z_c}` for every class i, (M, C).
 
-    Equals ``(z.exp() @ S.T).log()`` where that neither under- nor overflows.
+    Equals ``(z.exp() @ S.T).log()`` if that neither under- nor overflows.
     """
     C = similarity.num_classes
     if similarity.structure == "order":
@@ -57,7 +57,7 @@ def log_mixtures(z: Tensor, similarity: Similarity) -> Tensor:
 def _of_order(z: Tensor, r: Tensor) -> Tensor:
     """Running sums from both sides at once, by doubling: after k rounds over 2^k classes."""
     log_r = r.to(_wide(z)).log().to(z.dtype)
-    low = torch.finfo(z.dtype).min / 8  # -inf less -inf would have no gradient
+    low = torch.finfo(z.dtype).min / 8  # -inf minus -inf would have no gradient
     x = z.clamp(min=low)
     sums, step = torch.stack((x, x.flip(-1))), 1  # (2, M, C)
     while step < z.shape[-1]:
@@ -65,17 +65,17 @@ def _of_order(z: Tensor, r: Tensor) -> Tensor:
         step *= 2
     left, right = sums.unbind()
     mixtures = _log_add(left, F.pad(right, (1, -1), value=low).flip(-1) + log_r)
-    return torch.where(mixtures.detach() < low / 2, z, mixtures)  # all of it impossible
+    return torch.where(mixtures.detach() < low / 2, z, mixtures)  # everything is impossible
 
 
 def _log_add(a: Tensor, b: Tensor) -> Tensor:
-    """log(e^a + e^b), which `torch.logaddexp` cannot be differentiated as twice far from 0."""
+    """log(e^a + e^b); far from 0, `torch.logaddexp` cannot be differentiated twice."""
     high = torch.maximum(a.detach(), b.detach())
     return ((a - high).exp() + (b - high).exp()).log() + high
 
 
 def _of_entries(z: Tensor, row: Tensor, similarity: Similarity) -> Tensor:
-    """By the entries of sparse rows, of which `row` says whose each is."""
+    """From the entries of sparse rows; `row` says which row each entry belongs to."""
     value = similarity.tensors["value"]
     log_value = value.to(torch.promote_types(value.dtype, z.dtype)).log().to(z.dtype)
     x = z[..., similarity.tensors["column"]] + log_value  # (m, nnz)
@@ -95,9 +95,9 @@ def _of_all_pairs(z: Tensor, similarity: Similarity) -> Tensor:
 
 
 def _in_blocks(function: Callable[[Tensor], Tensor], z: Tensor, entries: int) -> Tensor:
-    """`function` of z (M, C), of few rows at a time where all would be too much to hold.
+    """`function` of z (M, C), a few rows at a time if all would be too much to hold.
 
-    The backward pass computes a block again. Transforms and compilers see the whole.
+    The backward pass computes each block again. Transforms and compilers see the whole.
     """
     is_traced = torch.compiler.is_compiling() or torch._C._are_functorch_transforms_active()
     if is_traced or z.shape[0] * entries <= _MOST_ENTRIES:
@@ -107,9 +107,9 @@ def _in_blocks(function: Callable[[Tensor], Tensor], z: Tensor, entries: int) ->
 
 
 def _log_sum_exp(x: Tensor, own: Tensor) -> Tensor:
-    """Logsumexp over the last dimension; where all of it is -inf, `own`.
+    """Logsumexp over the last dimension; if all of it is -inf, `own`.
 
-    There the class itself has the logit -inf, and the gradient is cross entropy's, not NaN.
+    In that case the class itself has the logit -inf, and the gradient is cross entropy's, not NaN.
     """
     high = x.detach().amax(-1)
     dead = high == _MINUS_INFINITY
@@ -123,7 +123,7 @@ def _wide(z: Tensor) -> torch.dtype:
 
 
 def _is_learned(similarity: Similarity) -> bool:
-    """Whether a gradient is wanted for a stored S."""
+    """Whether a stored S needs a gradient."""
     matrix = similarity.tensors.get("matrix")
     if matrix is None:
         return False
@@ -131,10 +131,10 @@ def _is_learned(similarity: Similarity) -> bool:
 
 
 def _learned_log_mixture(z: Tensor, own: Tensor, s: Tensor) -> Tensor:
-    r"""The same with a gradient to S, :math:`e^{z_c} / \sum_k S_k e^{z_k}`, also where S is 0.
+    r"""The same with a gradient for S, :math:`e^{z_c} / \sum_k S_k e^{z_k}`, even where S is 0.
 
-    The derivative of log S times S would be 0 times infinity there, so the entries that are 0 come
-    in as a second, linear term whose value is 0.
+    There the derivative of log S times S would be 0 times infinity, so the entries that are 0 are
+    added as a second, linear term whose value is 0.
     """
     zero = s == 0
     log_s = torch.where(zero, _MINUS_INFINITY, torch.where(zero, 1.0, s).log())

@@ -1,4 +1,4 @@
-"""What the loss modules share: a similarity that lives in buffers and can change while training."""
+"""The base of the loss modules: a similarity in buffers, which can change while training."""
 
 from collections.abc import Callable
 from typing import Any, ClassVar, Self
@@ -15,7 +15,7 @@ from .contract import Formula, Options, smooth_graph, suits
 from .first_look import FirstLook
 from .kernel import loss_and_gradient
 
-# Up to here a computed similarity is stored: 64 MB, and a row is a look-up.
+# Up to this many classes a computed similarity is stored: 64 MB, and a row is a look-up.
 _STORED_UP_TO = 4096
 
 
@@ -24,19 +24,19 @@ class SimilarityLoss(nn.CrossEntropyLoss):
 
     The similarity's tensors are buffers: they follow the module from device to device, but keep
     their dtype (r = .999 is 1.0 in bfloat16), and they stay out of `state_dict`, so that a
-    checkpoint saved with plain cross entropy in this place loads strictly. Only what
-    :meth:`set_similarity` has changed is saved: a schedule survives.
+    checkpoint saved with plain cross entropy in its place loads strictly. Only changes made by
+    :meth:`set_similarity` are saved, so that a schedule survives.
 
     With `examples`, the number of training examples, `smoothness` is set by the rule
     ``class_graph(similarity).total_weight / examples``. The graph is that of the similarity given
-    here and stays when that changes: what is next to each other remains so.
+    here and stays the same when the similarity changes: neighbours remain neighbours.
     """
 
     function: ClassVar[Callable[..., Tensor]]
-    formula: ClassVar[Formula | None] = None  # where the kernel may know the loss
-    _known: Similarity | None  # the similarity as it was last asked for
+    formula: ClassVar[Formula | None] = None  # None if the kernel cannot compute the loss
+    _known: Similarity | None  # the similarity as last requested
     smoothness: float | ClassGraph = 0.0
-    _graph: ClassGraph | None = None  # along which the logits are smooth, with its weights
+    _graph: ClassGraph | None = None  # the graph along which logits are smooth, with its weights
     _version = 2  # tells its own checkpoints from those of plain cross entropy
 
     def __init__(
@@ -62,7 +62,7 @@ class SimilarityLoss(nn.CrossEntropyLoss):
         )
         self.cross_entropy_share = _checks.share("cross_entropy_share", cross_entropy_share)
         self._changed: set[str] = set()
-        self._first: Similarity | None = None  # what it was before it was changed
+        self._first: Similarity | None = None  # the similarity before it was changed
         self._first_look = FirstLook()
         self._hold(similarity)
         if examples is not None or smoothness != 0.0:
@@ -70,10 +70,10 @@ class SimilarityLoss(nn.CrossEntropyLoss):
 
     @property
     def similarity(self) -> Similarity:
-        """The similarity as it is now."""
+        """The current similarity."""
         tensors = {name: getattr(self, _attribute(name)) for name in self._tensor_names}
         known = self._known
-        if known is not None:  # the same, with what it remembers of itself
+        if known is not None:  # the same object, with its caches
             for name, value in tensors.items():
                 if known.tensors[name] is not value:
                     break
@@ -85,10 +85,10 @@ class SimilarityLoss(nn.CrossEntropyLoss):
         return self._known
 
     def set_similarity(self, similarity: Any) -> Self:
-        """Change the similarity while training, say r from 0.9 down to 0 over the epochs.
+        """Change the similarity while training, for example r from 0.9 down to 0 over the epochs.
 
         A similarity of the same structure is written into the buffers, so that a compiled module
-        is not compiled again. What changed is saved in `state_dict` from then on.
+        is not compiled again. From then on the change is saved in `state_dict`.
 
         Example:
             >>> import simloss
@@ -139,9 +139,9 @@ class SimilarityLoss(nn.CrossEntropyLoss):
         return loss
 
     def value_and_gradient(self, input: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
-        """The loss and its gradient by logits on the CPU, (N, C), written over them where it can.
+        """The loss and its gradient for logits on the CPU, (N, C), written over them if possible.
 
-        For programs that do without autograd, such as many small nets trained as one.
+        For programs without autograd, such as many small nets trained as one.
         """
         similarity = self.similarity
         if self.formula is not None and suits(self.formula, input, similarity):
@@ -180,7 +180,7 @@ class SimilarityLoss(nn.CrossEntropyLoss):
     def _be_smooth(
         self, similarity: Similarity, smoothness: float | ClassGraph, examples: int | None
     ) -> None:
-        """Keep the graph of what is known about the classes, also when S changes later."""
+        """Keep the graph of the original similarity, even if S changes later."""
         if examples is not None:
             if smoothness != 0.0:
                 raise ValueError(
@@ -265,7 +265,7 @@ class SimilarityLoss(nn.CrossEntropyLoss):
             self._changed = set()
 
     def _restored(self, saved: dict[str, Tensor]) -> Similarity:
-        """The similarity `state_dict` speaks of: "structure.tensor", "structure.kind.tensor"."""
+        """The similarity in a `state_dict`: "structure.tensor", "structure.kind.tensor"."""
         structure, *kinds, _ = next(iter(saved)).split(".")
         kind = kinds[0] if kinds else "similarity"
         tensors = {key.rpartition(".")[2]: value for key, value in saved.items()}
@@ -274,9 +274,9 @@ class SimilarityLoss(nn.CrossEntropyLoss):
             return now.with_tensors({**now.tensors, **tensors})
         if structure not in _RESTORABLE:
             raise ValueError(
-                f"the saved similarity must be of the module's structure and kind, "
-                f"{now.structure!r} and {now.kind!r}, but is {structure!r} and {kind!r}; "
-                f"call set_similarity() with such a one first, then load."
+                f"the saved similarity must have the module's structure and kind, "
+                f"{now.structure!r} and {now.kind!r}, but it has {structure!r} and {kind!r}; "
+                f"call set_similarity() with such a similarity first, then load."
             )
         return _RESTORABLE[structure](now.num_classes, tensors, names=now.names, kind=kind)
 
@@ -290,15 +290,15 @@ def _attribute(name: str) -> str:
 
 
 def _own(similarity: Any) -> Similarity:
-    """A similarity whose tensors nobody else holds, stored where that is cheap."""
+    """A copy of the similarity with its own tensors, stored if that is cheap."""
     if not isinstance(similarity, Similarity):
         similarity = matrix(similarity)
     elif _is_better_stored(similarity):
         dense = similarity.to_dense()
         every = torch.arange(similarity.num_classes, device=dense.device)
-        is_small = dense < torch.finfo(dense.dtype).tiny  # digits are lost before all is
+        is_small = dense < torch.finfo(dense.dtype).tiny  # digits are lost before it becomes 0
         is_lost = is_small & similarity.log_rows(every, dense.dtype).isfinite()
-        if not bool(is_lost.any()):  # else only its logarithm can say how small it is
+        if not bool(is_lost.any()):  # otherwise only the logarithm can hold such a small number
             similarity = DenseSimilarity(
                 similarity.num_classes,
                 {"matrix": dense},
@@ -311,14 +311,14 @@ def _own(similarity: Any) -> Similarity:
                 "`similarity` that requires gradients must be a leaf, such as an nn.Parameter, "
                 "but got the result of a computation; call the function with it in every step."
             )
-    with torch.inference_mode(False):  # a module made there may be trained later
+    with torch.inference_mode(False):  # a module made in it may be trained later
         return similarity.with_tensors(
             {k: v if v.requires_grad else v.clone() for k, v in similarity.tensors.items()}
         )
 
 
 def _is_better_stored(similarity: Similarity) -> bool:
-    """Whether its rows would be computed anew in every step although there is room for all."""
+    """Whether its rows would be recomputed in every step although all of them fit in memory."""
     return (
         not isinstance(similarity, (OrderSimilarity, DenseSimilarity, SparseSimilarity))
         and similarity.num_rows == similarity.num_classes <= _STORED_UP_TO  # else it is stored

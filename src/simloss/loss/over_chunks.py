@@ -1,7 +1,7 @@
-"""The last layer and a loss: the logits of a few examples at a time.
+"""The last layer and a loss, with the logits of a few examples at a time.
 
-Equals ``loss(F.linear(input, weight, bias), target, S)``. What is held is the logits of a chunk,
-over which their gradient is written, and the gradients of input, weight and bias, to which every
+Equals ``loss(F.linear(input, weight, bias), target, S)``. It holds the logits of one chunk,
+overwritten by their gradient, and the gradients of input, weight and bias, to which every
 chunk adds its share.
 """
 
@@ -17,7 +17,7 @@ from .contract import Formula, Options, suits
 from .formula import dtypes, formula_loss
 from .kernel import loss_and_gradient, scaled
 
-# Logits held at a time: 64 MB, enough rows for the matrix products to be quick.
+# The number of logits to hold at once: 64 MB, enough rows for fast matrix products.
 _CHUNK_ENTRIES = 1 << 24
 
 
@@ -32,7 +32,7 @@ class Linear(NamedTuple):
 def loss_over_chunks(
     formula: Formula, linear: Linear, target: Tensor, similarity: Similarity, options: Options
 ) -> Tensor:
-    """The loss of the last layer's logits, and its gradients by all three of `linear`."""
+    """The loss of the last layer's logits, and its gradients for all three of `linear`."""
     call = formula, target, similarity, options
     if torch.is_grad_enabled() and any(each is not None and each.requires_grad for each in linear):
         loss: Tensor = LossOverChunks.apply(*linear, call)
@@ -41,9 +41,9 @@ def loss_over_chunks(
 
 
 class LossOverChunks(torch.autograd.Function):
-    """Keeps the gradients, which are made in the forward pass where it is known what scales them.
+    """Keeps the gradients, computed in the forward pass if it is known what scales them.
 
-    The first backward pass scales them in place and gives them away; another one, or one of losses
+    The first backward pass scales them in place and hands them over; another one, or one of losses
     that were not reduced, computes them again.
     """
 
@@ -73,7 +73,7 @@ class LossOverChunks(torch.autograd.Function):
             return (*(next(found) if need else None for need in needs), None)
         if gradients is None:
             gradients = _memory(linear, ctx.needs_input_grad, target)
-            if grad_output.ndim:  # nothing was reduced: each row has a factor of its own
+            if grad_output.ndim:  # nothing was reduced: each row has its own factor
                 rows = grad_output.double()
                 examples = options.example_weight
                 rows = rows if examples is None else rows * examples
@@ -98,14 +98,14 @@ def _memory(linear: Linear, needs: tuple[bool, ...], target: Tensor) -> list[Ten
 
 
 def _computed(linear: Linear, call: Any, gradients: list[Tensor | None]) -> Tensor:
-    """The loss; the memory of the gradients is filled."""
+    """The loss; fills the memory of the gradients."""
     formula, target, similarity, options = call
     dtype, answer = dtypes(linear.input, target)
     count, C = linear.input.shape[0], similarity.num_classes
     if options.reduction == "mean":
         options = _as_sum(target, C, options)
     wanted = any(each is not None for each in gradients)
-    # The formula holds several arrays of the size of the logits, the kernel only them.
+    # The formula holds several arrays of the size of the logits, the kernel only one.
     entries = C if suits(formula, linear.input, similarity) else 4 * C
     step = max(1, min(count, _CHUNK_ENTRIES // entries))
     memory = linear.input.new_empty(step, C)
@@ -134,7 +134,7 @@ def _of_chunk(
     options: Options,
     wanted: bool,
 ) -> tuple[Tensor, Tensor | None]:
-    """The loss of a chunk, and its gradient by the logits where it is wanted."""
+    """The loss of a chunk, and its gradient for the logits if requested."""
     if suits(formula, logits, similarity):
         return loss_and_gradient(
             formula, logits, target, similarity, options, wants_gradient=wanted, over=True
@@ -171,10 +171,10 @@ def _logits(linear: Linear, chunk: Tensor, out: Tensor) -> Tensor:
 def _add(
     gradients: list[Tensor | None], slope: Tensor, chunk: Tensor, weight: Tensor, start: int
 ) -> None:
-    """The share of a chunk, whose gradient by the logits is `slope`, in the gradients."""
+    """Add the share of a chunk, whose gradient for the logits is `slope`, to the gradients."""
     by_input, by_weight, by_bias = gradients
     by_logits = slope.to(weight.dtype)  # (m, C)
-    is_first = start == 0  # and finds memory that is not yet filled
+    is_first = start == 0  # its memory is not filled yet
     if by_input is not None:
         by_input[start : start + chunk.shape[0]] = by_logits @ weight
     if by_weight is not None and by_weight.dtype == weight.dtype:

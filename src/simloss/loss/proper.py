@@ -1,4 +1,4 @@
-"""The proper variant: knows how alike the classes are, and its optimum is the true posterior."""
+"""The proper variant: it uses class similarity, and its optimum is the true posterior."""
 
 from typing import Any
 
@@ -25,7 +25,7 @@ def _of_each_class(z: Tensor, similarity: Similarity) -> Tensor:
 
 
 def _ratio(z: Tensor, mixtures: Tensor) -> Tensor:
-    """p_i / a_i, (M, C). S_ii = 1 makes a_i >= p_i, so it is at most 1; a class at -inf has 0."""
+    """p_i / a_i, (M, C). S_ii = 1 makes a_i >= p_i, so it is at most 1; 0 for a class at -inf."""
     impossible = z.detach() == float("-inf")
     return torch.where(impossible, float("-inf"), z - mixtures).exp()
 
@@ -52,14 +52,14 @@ def proper_sim_loss(
         \ell(z, y) = -\log a_y + 1 - \sum_i \frac{p_i\, S_{iy}}{a_i},
         \qquad a = S p, \quad p = \mathrm{softmax}(z)
 
-    It is 0 at a certain, right answer and plain cross entropy when S is the identity. It is the
-    gradient of :math:`F(p) = \sum_i p_i \log (S p)_i` made into a loss, and therefore proper where
+    It is 0 for a certain, right answer and plain cross entropy if S is the identity. It is the
+    gradient of :math:`F(p) = \sum_i p_i \log (S p)_i` made into a loss, and therefore proper if
     F is convex on the simplex. That is a theorem for :func:`~simloss.similarity.order`,
     :func:`~simloss.similarity.values` and :func:`~simloss.similarity.tree` by height; for any other
     S, ``S.diagnose()`` proves it, refutes it by an example, or says that it is unknown. The angle
-    kernel of :func:`~simloss.similarity.embedding` mostly passes, a clipped cosine mostly fails.
-    A `cross_entropy_share` leaves it proper, as a sum
-    of proper losses is; at r = .95 of an order, .1 is the share to start with.
+    kernel of :func:`~simloss.similarity.embedding` usually passes, a clipped cosine usually fails.
+    A `cross_entropy_share` keeps it proper, because a sum of proper losses is proper; for an order
+    with r = .95, start with .1.
 
     It needs S p for all classes, so an example costs O(C^2) with a stored S.
 

@@ -20,13 +20,13 @@ BASELINE = "cross-entropy"
 
 @dataclass(frozen=True)
 class NamedLoss:
-    """What is known about a loss beside its formula.
+    """What is known about a loss besides its formula.
 
     Attributes:
-        label: what tables and reports call it.
+        label: its name in tables and reports.
         module: the class; called with a similarity if it uses one, and with options.
-        linear: the same loss with the last layer inside, where there is one.
-        options: keywords that make it this loss; the caller's own come first.
+        linear: the same loss with the last layer inside, if there is one.
+        options: keywords that make it this loss; the caller's own take precedence.
         uses_similarity: whether it is made from a similarity.
         values: the similarity's parameter that was good untuned, by kind of similarity.
         strength: how hard it was to beat untuned; a search tries the strongest first.
@@ -52,7 +52,7 @@ class NamedLoss:
         return self.module(*arguments, **{**self.options, **options})
 
     def code(self, similarity: str = "") -> str:
-        """The expression that makes it, for a similarity that is written as given.
+        """The expression that makes it, with the similarity written as given.
 
         Example:
             >>> LOSSES["blended"].code("S")
@@ -70,8 +70,8 @@ LOSSES = {
     "proper": NamedLoss("proper SimLoss", ProperSimLoss, linear_proper_sim_loss, strength=2),
     "soft-target": NamedLoss("soft targets", SoftTargetLoss, linear_soft_target_loss, strength=4),
     # A tenth is enough for probabilities as good as cross entropy's; docs/results.md has other
-    # shares, and these values. Of names there is CIFAR-100 alone, where it had a lower height and
-    # more accuracy than soft targets.
+    # shares, and these values. For names there is only CIFAR-100, where it had a lower height and
+    # a higher accuracy than soft targets.
     "blended": NamedLoss(
         "blended proper SimLoss",
         ProperSimLoss,

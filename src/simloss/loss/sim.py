@@ -1,4 +1,4 @@
-"""SimLoss, the paper's loss: what is like the true class counts as partly right."""
+"""SimLoss, the paper's loss: a class similar to the true one counts as partly right."""
 
 from typing import Any
 
@@ -33,7 +33,7 @@ def sim_loss(
     cross_entropy_share: float = 0.0,
     smoothness: float | ClassGraph = 0.0,
 ) -> Tensor:
-    r"""Cross entropy that knows how alike the classes are.
+    r"""Cross entropy that takes class similarity into account.
 
     .. math::
 
@@ -41,38 +41,38 @@ def sim_loss(
                    = \log \sum_c e^{z_c} - \log \sum_c S_{yc}\, e^{z_c},
         \qquad p = \mathrm{softmax}(z)
 
-    with gradient :math:`p - \mathrm{softmax}(z + \log S_y)`. It is 0 when all probability is on the
-    true class (or on classes interchangeable with it), and plain cross entropy when S is the
-    identity. It is evaluated in log space, without any epsilon, so it is exact at all logits.
+    with gradient :math:`p - \mathrm{softmax}(z + \log S_y)`. It is 0 if all probability is on the
+    true class (or on classes interchangeable with it), and plain cross entropy if S is the
+    identity. It is computed in log space, without any epsilon, so it is exact for all logits.
 
-    It is not a proper scoring rule: its optimum is sparse, its probabilities are not a posterior.
-    :func:`proper_sim_loss` is the variant whose are.
+    It is not a proper scoring rule: its optimum is sparse, and its probabilities are not a
+    posterior. Those of :func:`proper_sim_loss` are.
 
     Args:
         input: logits, (C), (N, C) or (N, C, d1, ..., dK); float16 to float64.
-        target: class indices, (), (N) or (N, d1, ..., dK); or class probabilities of the shape of
-            `input`, which give :math:`\sum_y t_y\, \ell(z, y)`. With the similarity that
-            :func:`simloss.similarity.with_nodes` makes, also nodes above the classes.
+        target: class indices, (), (N) or (N, d1, ..., dK); or class probabilities in the shape of
+            `input`, which give :math:`\sum_y t_y\, \ell(z, y)`. With a similarity from
+            :func:`simloss.similarity.with_nodes`, also nodes above the classes.
         similarity: a :class:`simloss.Similarity`, or a (C, C) tensor, array or nested list with
             values in [0, 1] and diagonal 1, row = true class. A tensor that requires gradients
             gets them.
-        weight: a weight for each class, (C). The mean is then a weighted mean, as in torch.
+        weight: a weight per class, (C). The mean is then a weighted mean, as in torch.
         ignore_index: a target that does not count.
         reduction: "mean", "sum" or "none".
         label_smoothing: in [0, 1]; the share of the uniform distribution in the target.
         cross_entropy_share: in [0, 1]; blends in plain cross entropy,
-            :math:`(1 - a)\,\ell + a\,\ell_{CE}`. Some of it helps where a confident answer on a
+            :math:`(1 - a)\,\ell + a\,\ell_{CE}`. A little helps if a confident answer on a
             similar wrong class leaves almost no gradient. With a share of 1 it is cross entropy.
-        smoothness: at least 0; how smooth the logits should be over like classes. Adds
-            :math:`\lambda \sum_{(i, j)} w_{ij} (z_i - z_j)^2` to the loss of each example, to be
+        smoothness: at least 0; how smooth the logits should be over similar classes. Adds
+            :math:`\lambda \sum_{(i, j)} w_{ij} (z_i - z_j)^2` to the loss of each example, which is
             weighted, averaged and ignored with it, over the edges of
             :func:`simloss.similarity.class_graph`. It should fall with the number n of training
             examples: the rule is ``class_graph(S).total_weight / n``. Or a
-            :class:`~simloss.similarity.ClassGraph`, whose weights are taken as they are.
+            :class:`~simloss.similarity.ClassGraph`, whose weights are used unchanged.
 
     Returns:
-        A scalar, or with reduction "none" a tensor of the shape of the class indices; in the dtype
-        `F.cross_entropy` would answer in.
+        A scalar, or with reduction "none" a tensor in the shape of the class indices; in the dtype
+        that `F.cross_entropy` would return.
 
     Example:
         >>> import torch, simloss
@@ -95,7 +95,7 @@ def sim_loss(
 
 
 class SimLoss(SimilarityLoss):
-    """:func:`simloss.sim_loss` as a module: put it where `nn.CrossEntropyLoss()` stood.
+    """:func:`simloss.sim_loss` as a module: it replaces `nn.CrossEntropyLoss()`.
 
     Example:
         >>> import torch, simloss

@@ -1,4 +1,4 @@
-"""Soft targets: the third way to use the same S, cross entropy against its normalised rows."""
+"""Soft targets, the third use of the same S: cross entropy against its normalised rows."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ _MINUS_INFINITY = float("-inf")
 
 def _of_target(z: Tensor, y: Tensor, similarity: Similarity) -> Tensor:
     t = _distributions(similarity.rows(y, z.dtype))  # (M, C)
-    # A class that is impossible and not wanted costs nothing: here 0 times -inf is 0.
+    # An impossible class that is not wanted costs nothing: here 0 times -inf is 0.
     wanted = torch.where((z == _MINUS_INFINITY) & (t == 0), 0.0, z)
     return log_total(z) - (t * wanted).sum(-1)
 
@@ -54,10 +54,10 @@ def soft_target_loss(
         \ell(z, y) = -\sum_{c} T_{yc} \log p_c, \qquad T_{yc} = \frac{S_{yc}}{\sum_k S_{yk}},
         \quad p = \mathrm{softmax}(z)
 
-    Where :func:`simloss.sim_loss` forgives probability on similar classes, this asks for it. Its
-    optimum is the posterior blurred by T, so its floor is the entropy of the rows and not 0. Cheap,
-    well calibrated and hard to beat: no honest comparison goes without it. With S the identity it
-    is plain cross entropy.
+    :func:`simloss.sim_loss` forgives probability on similar classes; this loss demands it. Its
+    optimum is the posterior blurred by T, so its minimum is the entropy of the rows, not 0. It is
+    cheap, well calibrated and hard to beat: include it in every comparison. If S is the identity,
+    it is plain cross entropy.
 
     Args: as :func:`simloss.sim_loss`.
 

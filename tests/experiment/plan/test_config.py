@@ -79,7 +79,7 @@ def test_the_names_of_cells_are_for_ever():
             "`treatments` must include cross entropy",
         ),
         ({"seeds": []}, "`seeds` must not be empty"),
-        ({"seeds": [0, 0]}, "`seeds` must be distinct, but 0 stands there twice"),
+        ({"seeds": [0, 0]}, "`seeds` must be distinct, but 0 is listed twice"),
         ({"metrics": []}, "`metrics` must not be empty"),
         ({"rules": ["argmax", "median", "median"]}, "`rules` must be distinct"),
         ({"treatments": [{"loss": "cross-entropy"}] * 2}, "'cross entropy' is there twice"),

@@ -128,7 +128,7 @@ def test_a_saved_similarity_in_another_order(tmp_path):
     found = similarity_of(str(path), None, of("high", "low", "middle"))
     assert found.names == ("high", "low", "middle")
     assert found.to_dense().tolist() == [[1, 0.25, 0.5], [0.25, 1, 0.5], [0.5, 0.5, 1]]
-    with pytest.raises(ValueError, match=r"must name the names in .*, but 'hi' is none"):
+    with pytest.raises(ValueError, match=r"must name the names in .*, but 'hi' is not one"):
         similarity_of(str(path), None, of("hi", "low", "middle"))
 
 

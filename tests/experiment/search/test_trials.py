@@ -313,6 +313,6 @@ class TestPlan:
 
 def test_without_optuna_one_sentence(monkeypatch, tmp_path):
     monkeypatch.setitem(__import__("sys").modules, "optuna", None)
-    with pytest.raises(ModuleNotFoundError, match=r"`pip install 'simloss\[cli\]'` brings it"):
+    with pytest.raises(ModuleNotFoundError, match=r"`pip install 'simloss\[cli\]'` installs it"):
         search(plan(PRESET, SPACE), tmp_path / "run")
     assert not (tmp_path / "run").exists()

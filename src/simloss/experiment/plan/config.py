@@ -25,6 +25,13 @@ class DataConfig:
     path: str | None = None
     options: dict[str, Any] = field(default_factory=dict)
 
+    def in_the_users_words(self) -> "DataConfig":
+        """The same, with the reader and the encoder as names that the user gave."""
+        options = dict(self.options)
+        if isinstance(encoder := options.get("encoder"), str):
+            options["encoder"] = UsersName(encoder)
+        return replace(self, source=UsersName(self.source), options=options)
+
 
 @dataclass(frozen=True)
 class SplitConfig:
@@ -34,7 +41,8 @@ class SplitConfig:
     training only. `keep_duplicates_together` needs a source that knows its duplicates.
     `keep_test` keeps the test part of the one split and draws only the others anew, so that seeds
     with which something was chosen have never seen it. `train_share` keeps only that share of the
-    training part, drawn by the split's seed, to see what few examples do.
+    training part, drawn by the split's seed, to see what few examples do; `per_class` at most so
+    many examples of each class, in the training part and in the validation part.
     """
 
     shares: tuple[float, float, float] = (0.6, 0.2, 0.2)
@@ -44,11 +52,14 @@ class SplitConfig:
     keep_duplicates_together: bool = False
     keep_test: bool = False
     train_share: float = 1.0
+    per_class: int | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "shares", tuple(self.shares))  # a list when it comes from YAML
         if _checks.share("train_share", self.train_share) == 0:
             raise ValueError("`train_share` must be above 0, but got 0.")
+        if self.per_class is not None:
+            _checks.class_count("per_class", self.per_class)
 
 
 @dataclass(frozen=True)
@@ -130,7 +141,7 @@ class Config:
         plain["treatments"] = [treatment.as_dict() for treatment in self.treatments]
         if self.cost is None:
             del plain["cost"]  # as it was before there was one: folders are named by this
-        for name in ("keep_test", "train_share"):
+        for name in ("keep_test", "train_share", "per_class"):
             if getattr(self.split, name) == getattr(SplitConfig, name):
                 del plain["split"][name]
         return json.loads(json.dumps(plain))  # tuples become lists
@@ -178,7 +189,7 @@ class Config:
         """The same, with every name that may be a user's own as a name that the user gave."""
         return replace(
             self,
-            data=replace(self.data, source=UsersName(self.data.source)),
+            data=self.data.in_the_users_words(),
             model=UsersName(self.model),
             cost=None if self.cost is None else UsersName(self.cost),
             treatments=tuple(

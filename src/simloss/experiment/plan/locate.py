@@ -7,11 +7,14 @@ from typing import Any
 
 from ... import _checks
 from ..._disk import expanded
-from ..._imports import names_an_attribute
+from ..._imports import UsersName, names_an_attribute
 from ...data import DataError, Dataset, MissingDataError
+from ...data.arrays import ENDINGS as ARRAYS
 from ...data.content import content_of
+from ...data.encoders.hf import with_whole_path
 from ...data.memory import check_fits_memory
 from ...data.table_file import ENDINGS, is_table
+from ...data.text_folder import holds_texts
 from ...loss.registry import BASELINE
 from . import sources
 from .config import Config, DataConfig, SplitConfig, TrainingConfig, argmax_and
@@ -35,6 +38,7 @@ def data_config(
     drop: Sequence[str] = (),
     size: int | None = None,
     skip_unreadable: bool = False,
+    encoder: UsersName | None = None,
 ) -> DataConfig:
     """Which reader reads what the user has named, a path or `module:reader`, and how."""
     path = expanded(data)
@@ -48,6 +52,7 @@ def data_config(
         "drop": list(drop) or None,
         "size": size,
         "skip_unreadable": skip_unreadable or None,
+        "encoder": None if encoder is None else with_whole_path(encoder),
     }
     options = {name: value for name, value in given.items() if value is not None}
     taken = _OPTIONS.get(source, set())
@@ -57,7 +62,7 @@ def data_config(
             raise ValueError(f"`--{flag}` does not apply to {what} like '{path}'.")
     if source not in _OPTIONS:
         return DataConfig(source)
-    if "target" in taken and target is None:
+    if source in _NEEDS_TARGET and target is None:
         raise ValueError(f"`--target` must name the column of '{path}' to predict.")
     if is_table(path):
         check_fits_memory(path)  # before the digest: a file too large is long to read
@@ -66,14 +71,23 @@ def data_config(
 
 
 _OPTIONS = {
-    "table": {"target", "class_order", "bins", "superclass", "drop"},
-    "images": {"class_order", "size", "skip_unreadable"},
+    "table": {"target", "class_order", "bins", "superclass", "drop", "encoder"},
+    "images": {"class_order", "size", "skip_unreadable", "encoder"},
+    "texts": {"class_order", "encoder"},
+    "arrays": {"target", "class_order", "bins", "superclass"},
     "image-table": {
         *("target", "image_column", "class_order", "bins"),
-        *("superclass", "size", "skip_unreadable"),
+        *("superclass", "size", "skip_unreadable", "encoder"),
     },
 }
-_WHAT = {"table": "a table", "images": "an image folder", "image-table": "a table of images"}
+_NEEDS_TARGET = ("table", "image-table")
+_WHAT = {
+    "table": "a table",
+    "images": "an image folder",
+    "image-table": "a table of images",
+    "texts": "a folder of texts",
+    "arrays": "a file of arrays",
+}
 
 
 def _source(data: str, path: Path, image_column: str | None) -> str:
@@ -81,16 +95,20 @@ def _source(data: str, path: Path, image_column: str | None) -> str:
         if names_an_attribute(data):
             return data
         raise MissingDataError(
-            f"`data` must be diamonds, abalone, a table, a folder of images or module:reader, "
-            f"but nothing was found at '{path}'."
+            f"`data` must be diamonds, abalone, a table, a folder of images or texts, an .npz file "
+            f"or module:reader, but nothing was found at '{path}'."
         )
+    if path.is_dir() and holds_texts(path):
+        return "texts"
     if path.is_dir() or path.name.lower().endswith(_ARCHIVES):
         return "images"
     if is_table(path):
         return "table" if image_column is None else "image-table"
+    if path.suffix.lower() in ARRAYS:
+        return "arrays"
     raise DataError(
-        f"'{path}' must be a table ({', '.join(ENDINGS)}) or a folder of images, "
-        f"but its name ends in {path.suffix or 'nothing known'!r}."
+        f"'{path}' must be a table ({', '.join(ENDINGS)}), arrays ({', '.join(ARRAYS)}) or a "
+        f"folder of images or texts, but its name ends in {path.suffix or 'nothing known'!r}."
     )
 
 

@@ -189,6 +189,6 @@ def _which(dataset: Dataset) -> str:
     not_words = f" As words they were not compared, because {why}" if why else ""
     return (
         f"`similarity` must be chosen, because the class names ({some}, ...) do not tell it: "
-        f"--similarity order, words, tree or the path of a saved one; order needs --class-order, "
-        f"tree needs --superclass.{not_words}"
+        f"--similarity order, words, hf:NAME-OR-FOLDER (the names by a text encoder), tree or the "
+        f"path of a saved one; order needs --class-order, tree needs --superclass.{not_words}"
     )

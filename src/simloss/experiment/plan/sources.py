@@ -1,6 +1,7 @@
 """Data sets by name, as a configuration writes them."""
 
 import json
+import sys
 from collections.abc import Callable
 from functools import lru_cache
 from inspect import signature
@@ -24,10 +25,12 @@ SOURCES: dict[str, Callable[..., Dataset]] = {
     "table": data.table,
     "images": data.image_folder,
     "image-table": data.image_table,
+    "texts": data.text_folder,
+    "arrays": data.arrays,
 }
 
 # What a reader may be told by its caller only: where it writes, and that it uses the network.
-_NOT_FROM_A_FILE = {"path", "cache", "progress", "download", "return"}
+_NOT_FROM_A_FILE = {"path", "cache", "progress", "tell", "download", "return"}
 
 
 def dataset(source: str, path: str | None, options: dict[str, Any]) -> Dataset:
@@ -60,11 +63,17 @@ def _dataset(source: str, path: str | None, options: _Options) -> Dataset:
     except TypeError as error:
         settings = ", ".join(takes.parameters) or "no settings"
         raise ValueError(f"`data` {source!r} takes {settings}, but: {error}.") from None
-    made = read(*arguments, **options)
+    told = {"tell": tell} if "encoder" in options and "tell" in takes.parameters else {}
+    made = read(*arguments, **options, **told)
     if not isinstance(made, Dataset):
         kind = type(made).__name__
         raise TypeError(f"`data` {source!r} must return a simloss.data.Dataset, but made {kind}.")
     return made
+
+
+def tell(line: str) -> None:
+    """How far a long encoding is, for whoever waits."""
+    print(line, file=sys.stderr, flush=True)
 
 
 def _check_options(source: str, options: dict[str, Any]) -> None:

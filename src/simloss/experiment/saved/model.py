@@ -10,10 +10,11 @@ from torch import Tensor, nn
 
 from ... import _checks
 from ..._disk import tensors_of
-from ..._imports import UsersName
+from ..._imports import UsersName, names_an_attribute
 from ..._schema import Finite, Positive, misfit
-from ...data import Dataset, Encoder, MissingDataError
+from ...data import Dataset, Encoder, MissingDataError, Tfidf
 from ...data.standardize import Standardizer
+from ...data.text_columns import TFIDF
 from ...decision.rules import RULES
 from ...similarity import as_similarity
 from ..grid.store import write_whole
@@ -43,6 +44,7 @@ class SavedModel:
         config: what trained it; `rule` is the decision it was kept for.
         input_shape: of one example as the net sees it.
         encoder: makes inputs of a table's cells, or None.
+        tfidf: makes cells of its texts, where that was fitted, or None.
         similarity: S as (C, C), where 1 - S is the cost of a mistake, or None.
         edges: of the bins, where the classes were made of numbers, or None.
         positions: the number that stands for each of these bins, or None.
@@ -61,6 +63,7 @@ class SavedModel:
     similarity: Tensor | None = None
     edges: tuple[float, ...] | None = None
     positions: tuple[float, ...] | None = None
+    tfidf: Tfidf | None = None
     objective: Objective | None = None
 
     def save(self, path: Path) -> None:
@@ -78,6 +81,7 @@ class SavedModel:
             "encoder": self.encoder.as_dict() if self.encoder else None,
             "edges": self.edges,
             "positions": self.positions,
+            "terms": self.tfidf.terms if self.tfidf else None,
         }
         tensors = {f"net.{k}": v.contiguous() for k, v in self.net.state_dict().items()}
         tensors |= {
@@ -86,24 +90,31 @@ class SavedModel:
         }
         if self.similarity is not None:
             tensors["similarity"] = self.similarity.contiguous()
+        if self.tfidf is not None:
+            tensors |= {"tfidf.idf": self.tfidf.idf, "tfidf.directions": self.tfidf.directions}
         if isinstance(self.objective, Regression):
             tensors |= {f"errors.{k}": v for k, v in self.objective.state_dict().items()}
         write_whole(path, save(tensors, metadata={"simloss": json.dumps(about)}))
 
     @classmethod
-    def load(cls, path: Path, *, net: UsersName | None = None) -> "SavedModel":
+    def load(
+        cls, path: Path, *, net: UsersName | None = None, encoder: UsersName | None = None
+    ) -> "SavedModel":
         """Read it back.
 
         Args:
             path: the file.
             net: the `module:factory` of a net of your own. A file may not say what is imported, so
                 a model with such a net is refused unless you name it here.
+            encoder: the same for a `module:callable` that made its features; or where the
+                `hf:FOLDER` lies now.
         """
         tensors, about = _read(path)
         wrong = misfit(about, _About)
         wrong = _lacking(tensors) if wrong is None else wrong
         if wrong is not None:
             raise ValueError(_not_ours(path, f": its {wrong!r} is not as it should be"))
+        about["config"] = _with_encoder(path, Config.from_dict(about["config"]), encoder)
         return cls._rebuilt(path, tensors, about, net)
 
     @classmethod
@@ -111,7 +122,7 @@ class SavedModel:
         cls, path: Path, tensors: dict[str, Tensor], about: dict[str, Any], net: UsersName | None
     ) -> "SavedModel":
         shape = tuple(about["input_shape"])
-        config = Config.from_dict(about["config"])
+        config = about["config"]
         is_own = ":" in config.model
         if is_own and config.model != net:
             raise ValueError(
@@ -154,6 +165,7 @@ class SavedModel:
             None if matrix is None else _similarity(matrix, len(names)),
             _one_per_class("edges", edges, len(names) + 1),
             (places := _one_per_class("positions", about.get("positions"), len(names))),
+            _tfidf(about.get("terms"), tensors),
             _objective(path, config.treatments[-1], _classes(names, None, places), tensors),
         )
 
@@ -175,6 +187,11 @@ class SavedModel:
     def predict(self, inputs: Tensor) -> Tensor:
         """The classes answered, by the decision rule the net was kept for, (N)."""
         return self.judge().answers(self.probabilities(inputs, calibrated=False), self.rule)
+
+    @property
+    def is_of_images(self) -> bool:
+        """Whether it answers for images, by their pixels or by features of them."""
+        return len(self.input_shape) == 3 or self.config.data.source in ("images", "image-table")
 
     def judge(self) -> Judge:
         """How its answers are made and measured."""
@@ -201,6 +218,31 @@ class _About(TypedDict):
     encoder: NotRequired[dict[str, Any] | None]
     edges: NotRequired[list[float] | None]
     positions: NotRequired[list[Finite] | None]
+    terms: NotRequired[list[str] | None]
+
+
+def _with_encoder(path: Path, config: Config, encoder: UsersName | None) -> Config:
+    """The configuration with the encoder in the user's words, if it is the user's own."""
+    known = config.data.options.get("encoder")
+    if encoder is not None and known in (None, TFIDF):
+        raise ValueError(f"`--encoder` is for features of an encoder, but '{path}' has none.")
+    if isinstance(known, str) and names_an_attribute(known) and known != encoder:
+        raise ValueError(
+            f"'{path}' answers from features that {known!r} makes, which is imported only if you "
+            f"name it: --encoder {known}."
+        )
+    if encoder is None:
+        return config
+    options = {**config.data.options, "encoder": encoder}
+    return replace(config, data=replace(config.data, options=options))
+
+
+def _tfidf(terms: list[str] | None, tensors: dict[str, Tensor]) -> Tfidf | None:
+    if terms is None:
+        return None
+    nothing = torch.empty(0)
+    idf, directions = (tensors.get(f"tfidf.{each}", nothing) for each in ("idf", "directions"))
+    return Tfidf.checked(terms, idf, directions)
 
 
 def _classes(

@@ -9,14 +9,18 @@ from torch import Tensor
 
 from ..._disk import expanded
 from ..._imports import names_an_attribute
-from ...data import DataError, Encoder, rows
+from ...data import DataError, Encoder, encoded_texts, rows
+from ...data.arrays import features_in
 from ...data.columns import not_understood
+from ...data.encoder import by_column
 from ...data.image_folder import listed_images, loose_images
 from ...data.images import UNREADABLE, Images
 from ...data.table import table_numbers
 from ...data.table_file import column, is_table, read_table
 from ...data.target import known_classes
-from ..plan.sources import dataset
+from ...data.text_columns import text_cells
+from ...data.text_folder import texts_in
+from ..plan.sources import dataset, tell
 from .model import SavedModel
 from .row_facts import identifiers, outside
 
@@ -59,8 +63,14 @@ def new_data(saved: SavedModel, path: str, image_column: str | None = None) -> N
         known = dataset(path, None, {})
         truth = [known.class_names[i] for i in known.labels.tolist()]
         return NewData(known.inputs, list(range(1, len(known) + 1)), "row", [*truth])
-    if len(saved.input_shape) == 3:
+    if saved.is_of_images:
         return _images(saved, found, image_column)
+    if saved.config.data.source == "arrays":
+        features, _ = features_in(found)
+        return NewData(features, list(range(1, len(features) + 1)), "row")
+    if saved.config.data.source == "texts" and found.is_dir():
+        names, texts, _ = texts_in(found)
+        return NewData(_with_texts(saved, torch.empty(len(texts), 0), texts), [*names], "file")
     if saved.encoder is None:
         raise DataError(
             f"`data` must be {saved.config.data.source}, which the model was trained on, "
@@ -72,8 +82,9 @@ def new_data(saved: SavedModel, path: str, image_column: str | None = None) -> N
 def _table(saved: SavedModel, encoder: Encoder, path: Path) -> NewData:
     texts = [each.name for each in encoder.columns if each.kind in ("rank", "category")]
     with_commas = [each.name for each in encoder.columns if each.form == ","]
+    headings = [name for each in encoder.columns for name in each.headings]
     frame = read_table(path, (*texts, _target(saved)), tuple(with_commas))
-    lacking = [each.name for each in encoder.columns if each.name not in frame.columns]
+    lacking = [name for name in headings if name not in frame.columns]
     if lacking:
         raise DataError(
             f"'{path}' must have the columns the model was trained on, but it has no "
@@ -81,15 +92,30 @@ def _table(saved: SavedModel, encoder: Encoder, path: Path) -> NewData:
         )
     cells = table_numbers(frame, encoder.columns)
     notes = tuple(_news(encoder, frame, cells))
+    known = {*headings, _target(saved)}
+    facts = identifiers(frame, known), outside(encoder, frame, cells)
+    if encoder.columns[-1].kind == "text":
+        cells = _with_texts(saved, cells, text_cells(frame, encoder.columns[-1].words))
     return NewData(
-        cells,
-        list(range(1, len(frame) + 1)),
-        "row",
-        _truth(saved, frame),
-        notes,
-        identifiers(frame, {*(each.name for each in encoder.columns), _target(saved)}),
-        outside(encoder, frame, cells),
+        cells, list(range(1, len(frame) + 1)), "row", _truth(saved, frame), notes, *facts
     )
+
+
+def _with_texts(saved: SavedModel, cells: Tensor, texts: list[str]) -> Tensor:
+    """The cells with the numbers of the texts behind them, by the model's own encoder."""
+    if saved.tfidf is not None:
+        features = saved.tfidf(texts)
+    else:
+        name = saved.config.data.options.get("encoder", "")
+        features = encoded_texts(texts, name, cache=False, tell=tell)
+    assert saved.encoder is not None
+    wanted = saved.encoder.columns[-1].size
+    if features.shape[1] != wanted:
+        raise DataError(
+            f"`encoder` must make the {wanted} numbers per text that the model was trained on, "
+            f"but it makes {features.shape[1]}."
+        )
+    return torch.cat([cells.double(), features.double()], dim=1)
 
 
 def _target(saved: SavedModel) -> str:
@@ -107,8 +133,8 @@ def _truth(saved: SavedModel, frame: Any) -> list[str | None] | None:
 def _news(encoder: Encoder, frame: Any, cells: Tensor) -> list[str]:
     """What the cells hold that no cell of the training file did."""
     notes = []
-    for at, each in enumerate(encoder.columns):
-        numbers = cells[:, at].numpy()
+    for each, some in by_column([e for e in encoder.columns if e.kind != "text"], cells):
+        numbers = some.numpy()
         unseen = int((numbers == -1).sum()) if each.kind == "category" else 0
         if unseen:
             notes.append(f"{unseen:,} rows have a {each.name!r} the model has never seen")
@@ -126,23 +152,25 @@ def _news(encoder: Encoder, frame: Any, cells: Tensor) -> list[str]:
 
 
 def _images(saved: SavedModel, path: Path, image_column: str | None) -> NewData:
-    size = saved.input_shape[-1]
+    encoder = saved.config.data.options.get("encoder")
+    size = saved.config.data.options.get("size") if encoder else saved.input_shape[-1]
     if not path.exists():
         raise DataError(f"Nothing was found at '{path}'.")
     if not is_table(path):
-        pictures = loose_images(path, size)
-        return NewData(pictures.pixels, list(pictures.names), "file", notes=_unread(pictures))
+        pictures = loose_images(path, size, encoder, tell)
+        return NewData(pictures.inputs, list(pictures.names), "file", notes=_unread(pictures))
     heading = image_column or saved.config.data.options.get("image_column")
     if heading is None:
         raise DataError(f"`--image-column` must name the column of '{path}' that holds images.")
     frame = read_table(path, (heading, _target(saved)))
     has_image = column(frame, heading, "image_column", path).notna()
     frame = frame[has_image]
-    pictures = listed_images(path, [str(name) for name in frame[heading]], size, cache=False)
+    listed = [str(name) for name in frame[heading]]
+    pictures = listed_images(path, listed, size, encoder, cache=False, tell=tell)
     at = {name: row for row, name in enumerate(pictures.names)}
     frame = frame[[str(name) in at for name in frame[heading]]]
     names = [str(name) for name in frame[heading]]
-    inputs = rows(pictures.pixels, torch.tensor([at[name] for name in names]))
+    inputs = rows(pictures.inputs, torch.tensor([at[name] for name in names]))
     lacking = int((~has_image).sum())
     notes = (f"{lacking:,} rows without an image are left out",) if lacking else ()
     return NewData(inputs, names, "file", _truth(saved, frame), (*notes, *_unread(pictures)))

@@ -23,6 +23,8 @@ from ..train.splits import indices_of
 from .model import SavedModel
 from .new_data import new_data
 
+# Of files that tell the classes themselves.
+_WITH_CLASSES = ("utkface", "afad", "cifar100", "images", "texts", "arrays")
 _OF_THE_TRAINING_DATA = ("content", "class_order")
 
 
@@ -60,16 +62,24 @@ def labelled(saved: SavedModel, data: str, image_column: str | None = None) -> L
     if _is_what_it_learned_from(config, data):
         known = _as_it_was_read(config, data)
         parts = indices_of(known, config.split, config.seeds[0])
-        return Labelled(known.inputs, known.labels, parts, known.notes.get("unit"))
-    if len(saved.input_shape) == 3 and not is_table(Path(data)):
-        # Other images need not be the same files, nor show every class.
+        inputs = _inputs(saved, known)
+        return Labelled(inputs, known.labels, parts, known.notes.get("unit"))
+    if config.data.source in _WITH_CLASSES and not is_table(Path(data)):
+        # Other files need not be the same files, nor show every class.
         options = {k: v for k, v in config.data.options.items() if k not in _OF_THE_TRAINING_DATA}
         read = dataset(config.data.source, data, options)
         truth: list[str | None] = [read.class_names[i] for i in read.labels.tolist()]
-        return _all_test(saved, read.inputs, truth, data)
+        return _all_test(saved, _inputs(saved, read), truth, data)
     new = new_data(saved, data, image_column)
     truth = new.truth or [None] * len(new.inputs)
     return _all_test(saved, new.inputs, truth, data, new.notes)
+
+
+def _inputs(saved: SavedModel, known: Dataset) -> Tensor:
+    """As the model takes them: with the numbers of texts that were fitted when it was trained."""
+    if known.texts is None or saved.tfidf is None:
+        return known.inputs
+    return torch.cat([known.inputs, saved.tfidf(known.texts).double()], dim=1)
 
 
 def _is_what_it_learned_from(config: Config, data: str) -> bool:

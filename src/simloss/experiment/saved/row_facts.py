@@ -7,6 +7,7 @@ from torch import Tensor
 
 from ...data import Encoder
 from ...data.columns import Column, as_text, names_rows
+from ...data.encoder import by_column
 
 # A new row is easily a little beyond the training rows. This share of their range is far.
 _FAR = 0.1
@@ -32,13 +33,16 @@ def outside(encoder: Encoder, frame: Any, cells: Tensor) -> list[str | None] | N
     Args:
         encoder: with the range of each column.
         frame: the table as it was read.
-        cells: its numbers, (N, K).
+        cells: its numbers but for texts, (N, K).
     """
     if not encoder.ranges:
         return None
     facts: list[list[str]] = [[] for _ in range(len(cells))]
-    for at, (column, ends) in enumerate(zip(encoder.columns, encoder.ranges, strict=True)):
-        for row in _far(cells[:, at], ends).nonzero().flatten().tolist():
+    numbers = by_column([each for each in encoder.columns if each.kind != "text"], cells)
+    for (column, some), ends in zip(numbers, encoder.ranges, strict=False):
+        if some.ndim > 1:
+            continue
+        for row in _far(some, ends).nonzero().flatten().tolist():
             facts[row].append(
                 f"{column.name} {frame[column.name].iloc[row]} {_trained(column, ends)}"
             )

@@ -87,6 +87,7 @@ def train_and_save(
         judge.similarity.to_dense() if judge.similarity is not None else None,
         dataset.notes.get("edges"),
         dataset.notes.get("positions"),
+        ready.tfidf,
         objective,
     ).save(out)
     best, all_of_them = outcome.best_epoch[rule], len(outcome.history)

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from ...data import Components, Dataset, Encoder, rows
-from ...data.split import PARTS, split
+from ...data import Components, Dataset, Encoder, Tfidf, rows
+from ...data.split import PARTS, indices_by_label, split
 from ...data.standardize import Standardizer
 from ..plan.config import SplitConfig
 from .loop import Part
@@ -16,6 +16,9 @@ from .loop import Part
 def indices_of(dataset: Dataset, config: SplitConfig, seed: int) -> dict[str, Tensor]:
     """The examples of each part: the source's own split, the one split, or one for this seed."""
     parts = _parts(dataset, config, seed)
+    if config.per_class is not None:
+        few = {name: _few_of_each(dataset, config, parts[name], seed) for name in PARTS[:2]}
+        parts = {**parts, **few}
     if config.train_share == 1:
         return parts
     all_of_it = parts["train"]
@@ -23,6 +26,14 @@ def indices_of(dataset: Dataset, config: SplitConfig, seed: int) -> dict[str, Te
     order = torch.randperm(len(all_of_it), generator=generator)
     count = max(1, round(config.train_share * len(all_of_it)))
     return {**parts, "train": all_of_it[order[:count]].sort().values}
+
+
+def _few_of_each(dataset: Dataset, config: SplitConfig, part: Tensor, seed: int) -> Tensor:
+    """At most `per_class` examples of each class, drawn by the split's seed."""
+    generator = torch.Generator().manual_seed(config.seed + seed)
+    drawn = part[torch.randperm(len(part), generator=generator)]
+    few = [each[: config.per_class] for each in indices_by_label(dataset.labels[drawn])]
+    return drawn[torch.cat(few)].sort().values
 
 
 def _parts(dataset: Dataset, config: SplitConfig, seed: int) -> dict[str, Tensor]:
@@ -71,12 +82,14 @@ def _drawn(
 class Ready:
     """Makes a stored batch ready for the net: float32, standardised by the training part.
 
-    `encoder` has made the stored inputs of a table's cells; new cells go through it first.
+    `tfidf` and `encoder` have made the stored inputs of a table's texts and cells; new ones go
+    through them first.
     """
 
     standardize: Standardizer
     images: bool
     encoder: Encoder | None = None
+    tfidf: Tfidf | None = None
 
     def __call__(self, batch: Tensor, *, out: Tensor | None = None) -> Tensor:
         x = self.standardize(batch, out=out)
@@ -86,8 +99,8 @@ class Ready:
 def parts_of(dataset: Dataset, indices: dict[str, Tensor]) -> dict[str, Part]:
     """The parts in memory; images stay uint8, one pixel's colours side by side."""
     images = dataset.inputs.ndim == 4
-    encoder, everything = _encoded(dataset, indices["train"])
-    ready = Ready(Standardizer.fit(everything, indices["train"]), images, encoder)
+    encoder, tfidf, everything = _encoded(dataset, indices["train"])
+    ready = Ready(Standardizer.fit(everything, indices["train"]), images, encoder, tfidf)
     made = {}
     for name in PARTS:
         inputs = rows(everything, indices[name])
@@ -97,11 +110,16 @@ def parts_of(dataset: Dataset, indices: dict[str, Tensor]) -> dict[str, Part]:
     return made
 
 
-def _encoded(dataset: Dataset, training: Tensor) -> tuple[Encoder | None, Tensor]:
-    """The inputs of a net, and what made them of a table's cells, fitted on the training part."""
+def _encoded(dataset: Dataset, training: Tensor) -> tuple[Encoder | None, Tfidf | None, Tensor]:
+    """The inputs of a net, and what made them of cells and texts, fitted on the training part."""
+    cells = dataset.inputs
     if dataset.components is not None:
-        return None, Components.fit(dataset.inputs, training, dataset.components)(dataset.inputs)
+        return None, None, Components.fit(cells, training, dataset.components)(cells)
     if dataset.columns is None:
-        return None, dataset.inputs
-    encoder = Encoder.fit(dataset.columns, dataset.inputs, training)
-    return encoder, encoder(dataset.inputs)
+        return None, None, cells
+    tfidf = None
+    if dataset.texts is not None:
+        tfidf = Tfidf.fit(dataset.texts, training, dataset.columns[-1].size)
+        cells = torch.cat([cells, tfidf(dataset.texts).double()], dim=1)
+    encoder = Encoder.fit(dataset.columns, cells, training)
+    return encoder, tfidf, encoder(cells)

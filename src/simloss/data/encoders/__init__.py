@@ -1,0 +1,1 @@
+"""Texts and images made into features, before any net is trained. One file per kind."""

@@ -1,0 +1,62 @@
+"""Features on disk: a folder of pieces, each whole or not there.
+
+Several processes may fill one folder at once: a piece is the same whoever made it, and the last
+to finish it wins. What a crash leaves is as many pieces as were whole, and the next start goes on
+from there.
+"""
+
+import hashlib
+import io
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..._disk import arrays_of, own_folder, whole_file
+from ..image_cache import cache_folder
+from ..images import Cache
+from .frozen import Features
+
+_FORMAT = 1  # a new number when what is written under the same key changes
+
+
+class Pieces:
+    """The pieces of one encoding, by number."""
+
+    def __init__(self, cache: Cache, *what: str) -> None:
+        self.folder: Path | None = None
+        if cache is not False:
+            key = hashlib.sha256(repr((_FORMAT, *what)).encode("utf-8", "surrogatepass"))
+            folder = cache_folder(None if cache is True else cache)
+            self.folder = folder / f"features-{key.hexdigest()[:24]}"
+
+    def get(self, number: int) -> tuple[Features, Any] | None:
+        """A piece's features and the notes beside them; None if it is not there, or damaged."""
+        if self.folder is None:
+            return None
+        try:
+            arrays = arrays_of(self._path(number))
+            return arrays["features"].astype(np.float32), json.loads(arrays["notes"].tobytes())
+        except (OSError, ValueError, KeyError, RecursionError):
+            return None
+
+    def keep(self, number: int, features: Features, notes: Any) -> None:
+        """Write a piece; where that cannot be, the next start has it made again."""
+        if self.folder is None:
+            return
+        content = io.BytesIO()
+        told = np.frombuffer(json.dumps(notes).encode(), np.uint8)
+        np.savez(content, features=features, notes=told)
+        try:
+            own_folder(self.folder)
+            with whole_file(self._path(number)) as file:
+                file.write(content.getvalue())
+        except (OSError, ValueError) as error:
+            print(f"Features are not kept in '{self.folder}': {error}.", file=sys.stderr)
+            self.folder = None
+
+    def _path(self, number: int) -> Path:
+        assert self.folder is not None
+        return self.folder / f"{number:06d}.npz"

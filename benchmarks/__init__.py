@@ -1,1 +1,1 @@
-"""What is fast, what is small: figures measured here, now."""
+"""Benchmarks of time and memory."""

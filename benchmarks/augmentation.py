@@ -1,4 +1,4 @@
-"""Which augmentation brings LeNet near the paper: `python -m benchmarks.augmentation PATH`.
+"""Which augmentation brings LeNet close to the paper: `python -m benchmarks.augmentation PATH`.
 
 PATH is CIFAR-100. Cross entropy, the paper's protocol, one seed; each setting trains to the end by
 itself (five to ten minutes on two cores). The paper has 39.5 % on test, 46.9 % on validation data.

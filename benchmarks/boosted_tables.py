@@ -13,7 +13,7 @@ import simloss
 
 SHARED = Path("../shared/data")
 
-# Column to predict, how its classes are found, and what is not used.
+# The column to predict, how its classes are made, and the columns not used.
 TABLES: dict[str, dict[str, Any]] = {
     "wine-white": {"target": "quality"},
     "wine-red": {"target": "quality"},

@@ -31,7 +31,7 @@ GRID = {
     "order": {"soft-target": (0.3, 0.5, 0.7), "simloss": (0.3, 0.6), "proper": (0.5, 0.8, 0.9)},
     "tree": {"soft-target": (0.25, 0.5), "simloss": (0.5, 1.0), "proper": (0.5, 1.0, 2.0)},
 }
-# CatBoost asks Python for every example, and gets one of them.
+# CatBoost calls Python for every example, so it gets only one of them.
 ONE = {
     "order": {"soft-target": (0.5,), "simloss": (0.3,), "proper": (0.8,)},
     "tree": {"soft-target": (0.5,), "simloss": (0.5,), "proper": (1.0,)},
@@ -97,7 +97,7 @@ def xgboost_probabilities(task: Task, parts: Parts, objective: Any, seed: int) -
 
 
 def catboost_probabilities(task: Task, parts: Parts, objective: Any, seed: int) -> list[Any]:
-    """CatBoost knows only the classes of the training part: the others get probability 0."""
+    """CatBoost knows only the classes of the training part: others get probability 0."""
     from catboost import CatBoostClassifier
 
     warnings.filterwarnings("ignore", message=".*numba")
@@ -202,7 +202,7 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def save(results: dict[str, Any]) -> None:
-    """What others have added meanwhile stays: two of these may run side by side."""
+    """Keep what other processes have added: two of these may run side by side."""
     there = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
     lines = [f" {json.dumps(k)}: {json.dumps(v)}" for k, v in sorted({**there, **results}.items())]
     RESULTS.write_text("{\n" + ",\n".join(lines) + "\n}\n")
@@ -220,7 +220,7 @@ def chosen(results: dict[str, Any], start: str, decision: str) -> dict[int, floa
 
 
 def table(results: dict[str, Any]) -> str:
-    """One row for each task and library: argmax / decision; * where p < .05, paired by seed."""
+    """One row for each task and library: argmax / decision; * if p < .05, paired by seed."""
     losses = ("own", "identity", "soft-target", "simloss", "proper")
     lines = ["| task | library | " + " | ".join(losses) + " |", "|---|---" + "|---" * 5 + "|"]
     for name in TASKS:

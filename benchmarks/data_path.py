@@ -1,4 +1,4 @@
-"""An epoch of UTKFace batches to the model's door: the kept pixels against files decoded each time.
+"""An epoch of UTKFace batches: the cached pixels against files that are decoded each time.
 
     python -m benchmarks.data_path --data UTKFace.tar.gz
 
@@ -28,7 +28,7 @@ SIZE = 60
 
 
 class Files(FileDataset[Tensor]):
-    """The usual way: one file an item, opened, decoded, scaled and standardised each time."""
+    """The usual way: one file per item, opened, decoded, scaled and standardised each time."""
 
     def __init__(self, paths: list[Path], standardizer: Standardizer) -> None:
         self.paths = paths
@@ -52,7 +52,7 @@ def decoding(files: Files, batches: list[Tensor], workers: int) -> Iterable[Tens
 
 
 def kept(inputs: Tensor, batches: list[Tensor], standardizer: Standardizer) -> Iterator[Tensor]:
-    """Batches of the memory-mapped pixels; the two buffers are used again and again."""
+    """Batches of the memory-mapped pixels; the two buffers are reused."""
     picked = torch.empty_like(inputs[:BATCH])
     ready = torch.empty_like(picked, dtype=torch.float32)
     for batch in batches:
@@ -61,7 +61,7 @@ def kept(inputs: Tensor, batches: list[Tensor], standardizer: Standardizer) -> I
 
 
 def seconds(path: Callable[[], Iterable[Tensor]]) -> float:
-    """How long an epoch takes to arrive."""
+    """How long it takes to load an epoch."""
     start = time.perf_counter()
     for batch in path():
         batch[0, 0, 0, 0].item()

@@ -25,7 +25,7 @@ WORK = ("forward", "loss", "backward", "step")  # all else is overhead
 
 
 def timed(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    """`function`, its time added up under `name`."""
+    """`function`, with its time added up under `name`."""
 
     def call(*arguments: Any, **options: Any) -> Any:
         start = time.perf_counter()

@@ -2,7 +2,7 @@
 
 The same cells of the diamonds grid, the same number of epochs, without early stopping, in turns,
 with as many threads as torch takes by itself, as `simloss compare` has them; training and measuring
-are timed apart, because measuring is the same work both ways; both ratios are told.
+are timed separately, because measuring is the same work both ways; it prints both ratios.
 """
 
 import argparse

@@ -1,8 +1,8 @@
-"""What the similarities say on real classes: CIFAR-100's names, UTKFace's ages, an unequal cost.
+"""The similarities of real classes: CIFAR-100's names, UTKFace's ages, an unequal cost.
 
     python -m benchmarks.similarity_evidence [../shared/data]
 
-Prints what issue 3 asks to be shown. Without the shared data it says so and stops.
+Prints the evidence. Without the shared data it says so and stops.
 """
 
 import json

@@ -16,7 +16,7 @@ from simloss.similarity import Tree, embedding, function, sparse, tree
 
 
 def clustered_vectors(classes: int, dimensions: int) -> torch.Tensor:
-    """Vectors round a thousand centres, as word vectors lie round topics, (C, D)."""
+    """Vectors around a thousand centres, as word vectors cluster around topics, (C, D)."""
     generator = torch.Generator().manual_seed(0)
     centres = torch.randn(1000, dimensions, generator=generator)
     own = torch.randint(1000, (classes,), generator=generator)
@@ -24,7 +24,7 @@ def clustered_vectors(classes: int, dimensions: int) -> torch.Tensor:
 
 
 def taxonomy(classes: int) -> Tree:
-    """Ten children to a node."""
+    """Ten children per node."""
     return Tree.from_paths([["root", *str(i).zfill(6)[:-1], str(i)] for i in range(classes)])
 
 

@@ -1,6 +1,6 @@
 """Handwritten digits in a tree of shapes: a mistake inside a branch is milder than one across.
 
-The 1,797 digits that come with scikit-learn, with noise, so that there are mistakes to see.
+The 1,797 digits of scikit-learn, with noise, so that there are mistakes to see.
 """
 
 import torch

@@ -1,8 +1,8 @@
 """Segmentation shapes, (N, C, H, W): say how much ink each hidden pixel of a digit has.
 
-Of every image a third of the pixels is hidden. Each pixel has one of 17 ordered classes, no ink to
-full ink, so answering 9 where 10 is true is a small mistake. Pixels that can be seen do not count:
-their target is `ignore_index`.
+A third of the pixels of every image is hidden. Each pixel has one of 17 ordered classes, from no
+ink to full ink, so answering 9 for 10 is a small mistake. Visible pixels do not count: their target
+is `ignore_index`.
 """
 
 import torch
@@ -53,6 +53,6 @@ for name, loss in {
         errors.append(simloss.metrics.mae(answers[hidden[test]], ink[test][hidden[test]]))
     print(f"{name:14} argmax {errors[0]:.2f}, median {errors[1]:.2f}, mean {errors[2]:.2f}")
 print(
-    "The median is made for this error. Soft targets ask for blurred answers, and near the ends of"
+    "The median is right for this error. Soft targets ask for blurred answers, and near the ends of"
 )
-print("the scale the median of a blurred answer is off: a smaller r, or argmax, goes with them.")
+print("the scale the median of a blurred answer is off: use a smaller r, or argmax.")

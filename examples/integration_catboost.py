@@ -1,7 +1,7 @@
-"""CatBoost with costs of your own: the similarity, the stopping and the answers know them.
+"""CatBoost with your own costs, used for the similarity, early stopping and the answers.
 
-442 diabetes patients that come with scikit-learn; the class is how far the disease had progressed
-a year later, in six steps. To call a case milder than it is costs three times as much.
+442 diabetes patients from scikit-learn; the class is how far the disease had progressed a year
+later, in six steps. Calling a case milder than it is costs three times as much.
 """
 
 import warnings
@@ -14,14 +14,14 @@ from sklearn.model_selection import train_test_split
 import simloss
 from simloss.integrations.boosting import CostMetric, SimilarityObjective
 
-warnings.filterwarnings("ignore", message=".*numba")  # CatBoost would like to have it
+warnings.filterwarnings("ignore", message=".*numba")  # CatBoost recommends it
 
 X, progress = load_diabetes(return_X_y=True)
 y = np.digitize(progress, np.quantile(progress, np.linspace(0, 1, 7)[1:-1]))  # 0 to 5
 X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.4, random_state=0)
 X_train, X_held, y_train, y_held = train_test_split(X_train, y_train, test_size=0.3, random_state=0)
 
-steps = np.subtract.outer(np.arange(6), np.arange(6))  # true less answered
+steps = np.subtract.outer(np.arange(6), np.arange(6))  # true minus answered
 COST = np.where(steps > 0, 3.0 * steps, -1.0 * steps)
 S = simloss.similarity.cost(COST, temperature=2)
 

@@ -1,7 +1,7 @@
-"""LightGBM with classes in an order: soft targets, stopped early by the error that counts.
+"""LightGBM with ordered classes: soft targets, stopped early by the error that matters.
 
-4,000 diamonds; the class is the price in 20 steps. Beside the classifier, what people try first on
-ordered classes: regression, here with probabilities made from its validation errors.
+4,000 diamonds; the class is the price in 20 steps. Beside the classifier, what people try first for
+ordered classes: regression, here with probabilities from its validation errors.
 """
 
 import lightgbm as lgb

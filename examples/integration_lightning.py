@@ -25,7 +25,7 @@ BATCH = 64
 
 
 class AgeNet(LightningModule):
-    """Plain Lightning; the loss is the one line that is ours."""
+    """Plain Lightning; only the loss is new."""
 
     def __init__(self, features, num_classes):
         super().__init__()
@@ -69,7 +69,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--epochs", type=int, default=6)
     parser.add_argument("--devices", type=int, default=1)
-    parser.add_argument("--resume", help="a checkpoint to go on from")
+    parser.add_argument("--resume", help="a checkpoint to resume from")
     parser.add_argument("--folder", default="runs/lightning", help="where last.ckpt is written")
     options = parser.parse_args()
     logging.getLogger("lightning.pytorch").setLevel(logging.ERROR)

@@ -1,6 +1,6 @@
 """XGBoost with classes in a tree, by its scikit-learn class: mistakes that stay in the branch.
 
-400 of the handwritten digits that come with scikit-learn, in a tree of shapes.
+400 of scikit-learn's handwritten digits, in a tree of shapes.
 """
 
 import numpy as np

@@ -42,4 +42,4 @@ for name, loss in losses.items():
     argmax, median = simloss.decide(p), simloss.decide(p, "median")
     mae = [simloss.metrics.mae(answer, y["test"]) for answer in (argmax, median)]
     print(f"{name:16}{mae[0]:8.2f}{mae[1]:8.2f}{simloss.metrics.nll(p, y['test']):8.2f}")
-print("The median lowers the error of the trained net as it is: try the decision before the loss.")
+print("The median lowers the error of the same trained net: try the decision before the loss.")

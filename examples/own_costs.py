@@ -1,7 +1,7 @@
-"""A cost matrix of your own: taking a severe case for a mild one is the worst mistake.
+"""Your own cost matrix: taking a severe case for a mild one is the worst mistake.
 
-442 diabetes patients that come with scikit-learn; the class is how far the disease had progressed a
-year later. The costs enter where the answer is made, and "not sure" is an answer too.
+442 diabetes patients from scikit-learn; the class is how far the disease had progressed a year
+later. The costs are used to decide on the answer, and "not sure" is an answer too.
 """
 
 import torch
@@ -12,7 +12,7 @@ import simloss
 
 CLASSES = ["mild", "medium", "severe"]
 COST = torch.tensor([[0.0, 1, 2], [2, 0, 1], [10, 5, 0]])  # row = truth, column = answer
-EXAMINATION = 0.8  # what "not sure", a further examination, costs
+EXAMINATION = 0.8  # the cost of "not sure", a further examination
 
 x, progress = (torch.as_tensor(each).float() for each in load_diabetes(return_X_y=True))
 x = x / x.std(0)
@@ -29,7 +29,7 @@ for _ in range(100):
 with torch.no_grad():
     logits = net(x)
 
-# Costs are weighed by probabilities, so these have to mean what they say.
+# Expected costs need calibrated probabilities.
 temperature = simloss.calibration.fit_temperature(logits[validation], y[validation])
 p = (logits[test] / temperature).softmax(-1)
 print(f"temperature {temperature:.2f}: above 1, the net was too sure of itself")
@@ -44,7 +44,7 @@ for name, answers in {
     missed = int(((y[test] == 2) & (answers < 2) & sure).sum())
     right = float((answers == y[test])[sure].float().mean())
     print(
-        f"{name:21} cost {total / len(test):.2f} a patient: {missed:2d} severe cases missed, "
+        f"{name:21} cost {total / len(test):.2f} per patient: {missed:2d} severe cases missed, "
         f"{int((~sure).sum())} unsure, {right:.0%} of the others right"
     )
-print("Fewer answers are right, and the mistakes are cheaper: that is what the costs asked for.")
+print("Fewer answers are right, but the mistakes are cheaper, as the costs demand.")

@@ -1,4 +1,4 @@
-"""Change the similarity while training: forgiving first, exact in the end.
+"""Change the similarity while training: forgiving at first, exact at the end.
 
 4,000 diamonds shipped with simloss; the class is the percentile of the price, 100 ordered classes.
 r falls from 0.9 to 0 over the epochs, so the loss ends as cross entropy.
@@ -27,7 +27,7 @@ def probabilities(kind: type[nn.Module], start: float, end: float) -> torch.Tens
     optimizer = torch.optim.Adam(net.parameters(), lr=3e-3)
     for epoch in range(EPOCHS):
         # Written into the loss's buffers: a compiled loss is not compiled again, and a
-        # checkpoint remembers where the schedule stands.
+        # checkpoint remembers the state of the schedule.
         loss.set_similarity(order(100, r=start + (end - start) * epoch / (EPOCHS - 1)))
         for batch in torch.randperm(len(y["train"])).split(256):
             optimizer.zero_grad()
@@ -49,5 +49,5 @@ for name, kind, start, end in (
     errors = [simloss.metrics.mae(answer, y["test"]) for answer in (argmax, median)]
     nll, used = simloss.metrics.nll(p, y["test"]), len(argmax.unique())
     print(f"{name:25} {errors[0]:5.2f} {errors[1]:5.2f}   {used:3d} of 100   NLL {nll:5.2f}")
-print("Soft targets gain from the schedule. SimLoss at 0.9 settles on few classes, and hardly gets")
-print("the others back when r falls: with it, start low.")
+print("Soft targets gain from the schedule. SimLoss at 0.9 settles on few classes, and hardly")
+print("recovers the others when r falls: start low with it.")

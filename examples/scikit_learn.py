@@ -1,7 +1,7 @@
 """In scikit-learn: a pipeline, and a grid search that may find that similarity does not help.
 
-442 diabetes patients that come with scikit-learn; the class is how far the disease had progressed
-a year later, in eight steps.
+442 diabetes patients from scikit-learn; the class is how far the disease had progressed a year
+later, in eight steps.
 """
 
 import numpy as np
@@ -29,7 +29,7 @@ pipeline = make_pipeline(PolynomialFeatures(2, interaction_only=True, include_bi
 search = GridSearchCV(
     pipeline,
     [
-        {  # the baseline belongs into the grid
+        {  # the baseline belongs in the grid
             "simlossclassifier__loss": ["cross-entropy"],
             "simlossclassifier__decision": ["argmax", "median"],
         },

@@ -1,4 +1,4 @@
-"""Small charts as SVG text that needs nothing to be looked at: axes, lines, marks, a legend."""
+"""Small charts as plain SVG: axes, lines, marks, a legend."""
 
 import math
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ Point = tuple[float, float]
 
 @dataclass(frozen=True)
 class Axis:
-    """From `low` to `high`, marked at `ticks`, each with what stands there."""
+    """From `low` to `high`, with labelled `ticks`."""
 
     label: str
     low: float
@@ -112,7 +112,7 @@ class Panel:
 
 
 def picture(panels: Sequence[Panel], legend: Sequence[tuple[str, str]] = ()) -> str:
-    """Panels side by side and in rows, below them what each colour stands for."""
+    """Panels side by side and in rows, with a legend of colours below."""
     width = max((panel.place + 1) * panel.width for panel in panels)
     height = max((panel.row + 1) * panel.height for panel in panels)
     columns = max(1, width // 230)

@@ -1,7 +1,7 @@
 """The README's two pictures of UTKFace, from its records: `python -m tools.face_figures`.
 
-docs/tradeoff.svg: what accuracy and what mean error each loss reaches, by argmax and by the median.
-docs/outputs.svg: what the nets answer on average for a few true ages, as the paper's figure has it.
+docs/tradeoff.svg: the accuracy and mean error of each loss, by argmax and by the median.
+docs/outputs.svg: the mean output of the nets for a few true ages, as in the paper's figure.
 """
 
 import re
@@ -21,7 +21,7 @@ FOLDER = ROOT / "experiments" / "utkface"
 TRUE_AGES = (5, 26, 60)
 RULES = ("argmax", "median")
 HIGHEST = 0.3  # a probability above is cut, with its number
-CLOSE = 0.06  # years; a label so close below another one's goes further down
+CLOSE = 0.06  # years; a label this close below another one moves further down
 
 
 def main() -> None:
@@ -31,7 +31,7 @@ def main() -> None:
         if record["status"] == "done":
             by_label[_short(record["treatment"]["label"])].append(record)
     shared = set.intersection(*({each["seed"] for each in found} for found in by_label.values()))
-    for label, found in by_label.items():  # of a run under way, what can be compared
+    for label, found in by_label.items():  # of an unfinished run, what can be compared
         by_label[label] = [each for each in found if each["seed"] in shared]
     (ROOT / "docs" / "tradeoff.svg").write_text(tradeoff(by_label))
     (ROOT / "docs" / "outputs.svg").write_text(outputs(folder, by_label))
@@ -98,7 +98,7 @@ def _short(label: str) -> str:
 
 
 def _mean_outputs(folder: RunFolder, records: list[dict[str, Any]]) -> Any:
-    """By true class, over the seeds whose arrays are there, (C, C)."""
+    """The mean output by true class, over the seeds with arrays, (C, C)."""
     cells = [record["cell"] for record in records]
     arrays = [folder.sidecar(cell) for cell in cells if folder.sidecar_path(cell).exists()]
     return np.mean([each["test_mean_output"].astype(float) for each in arrays], 0)

@@ -1,4 +1,4 @@
-"""Make the word vectors the package ships from a GloVe text file, and say what they lose.
+"""Make the word vectors the package ships from a GloVe text file, and print what they lose.
 
 python tools/pack_vectors.py ../shared/data/word_vectors/glove-100d-60k.txt.gz
 """
@@ -35,7 +35,7 @@ def differences(words: list[str], vectors: np.ndarray, pairs: int) -> np.ndarray
 
 
 def cosine(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Row by row."""
+    """The cosine of each pair of rows."""
     a, b = a.astype(np.float64), b.astype(np.float64)
     return (a * b).sum(1) / np.linalg.norm(a, axis=1) / np.linalg.norm(b, axis=1)
 

@@ -1,7 +1,7 @@
 """`python -m torture [PART ...]`: run the parts, and keep their figures in torture/last_run.json.
 
-Each part is a process of its own, two at a time, because they differ in what they import before
-they fork. A part that fails shows its traceback, and the exit code is 1.
+Each part is its own process, two at a time, because they import different modules before they
+fork. A part that fails shows its traceback, and the exit code is 1.
 """
 
 import json
@@ -210,7 +210,7 @@ def _keep(name: str, figures: dict[str, object]) -> None:
 
 
 def _fast_folder() -> str | None:
-    """In memory where there is such a place: it is the steps that count, not the disk's speed."""
+    """In memory if possible: the steps matter, not the disk's speed."""
     return "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
 
 

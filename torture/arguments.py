@@ -31,12 +31,12 @@ _VALUES = (
     *("simloss", "argmax", "table.csv", "config.yaml", "missing.csv", "folder", "s.npz", "[", "{}"),
     *("99999999999999999999", "--", "-", "*", "%s", "{0}", "order", "S,M,L", "\udcff", "\n"),
 )
-# What would train for minutes, listen or ask is left out.
+# Commands that would train for minutes, listen or ask are left out.
 _TOO_LONG = {"compare", "reproduce", "tune", "train", "run"}
 
 
 def arguments(folder: Path, count: int, seed: int = 4) -> tuple[int, list[str]]:
-    """How many were tried, and the findings: what was typed, and what came of it."""
+    """The number of command lines tried, and the findings: what was typed, and the result."""
     (folder / "folder").mkdir(parents=True, exist_ok=True)
     (folder / "table.csv").write_text("a,size\n1,S\n2,M\n3,L\n")
     (folder / "config.yaml").write_text("name: x\n")
@@ -61,7 +61,7 @@ def _typed(chance: random.Random) -> list[str]:
     kinds = (_OPTIONS, _VALUES, _VALUES)
     words += [chance.choice(chance.choice(kinds)) for _ in range(chance.randint(0, 5))]
     if words[0] in _TOO_LONG:
-        # A mistake somewhere, so that nothing trains: what is tried is how it is refused.
+        # With a mistake somewhere, so that nothing trains: this tests how it is refused.
         words += ["--no-such-option", chance.choice(_VALUES)]
     return [word for word in words if word]
 

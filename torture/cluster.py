@@ -19,7 +19,7 @@ from .kills import Figures
 
 
 class Cluster:
-    """A scheduler and two workers, each a process of its own; what has died is replaced."""
+    """A scheduler and two workers, each its own process; dead ones are replaced."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -110,7 +110,7 @@ def _once(cluster, config, target, log, chance, counted) -> bool:  # type: ignor
     process.send_signal(signal.SIGKILL)
     process.wait()
     assert client.wait(180), f"the run hangs after the {victim} was killed: {client.said()}"
-    # One worker that is gone costs nothing; without a scheduler there is one sentence.
+    # Losing one worker costs nothing; without a scheduler there is one clear error.
     assert client.code in (0, 3), client.said()
     if client.code == 3:
         sentences = ("--resume goes on from there", "no Dask scheduler answers")

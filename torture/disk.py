@@ -39,7 +39,7 @@ def full_at(size: int) -> Iterator[None]:
 
 
 def records_full_at_every_byte(folder: Path) -> int:
-    """A record whose write fails at byte k, for every k; how many k there are."""
+    """A record whose write fails at byte k, for every k; returns the number of k."""
     whole = RunFolder(uninterrupted(tiny_grid(folder, stacked=True, seeds=2), folder / "whole"))
     records = [{k: v for k, v in r.items() if k != "together"} for r in whole.records()]
     target = RunFolder(folder / "full")
@@ -100,7 +100,7 @@ def writers(folder: Path) -> dict[str, Callable[[Path], Any]]:
 
 
 def refusal(act: Callable[[], Any]) -> str:
-    """The sentence an act is refused with."""
+    """The error message with which an act is refused."""
     try:
         act()
     except Refused as error:
@@ -197,7 +197,7 @@ def _model(path: Path) -> dict[str, Any]:
 
 
 def truncated_records(folder: Path, step: int = 1) -> int:
-    """records.jsonl cut at every length: what is whole counts, and the tables say so."""
+    """records.jsonl cut at every length: complete lines count, and the tables agree."""
     config = tiny_grid(folder, stacked=False, seeds=2, epochs=1)
     whole = RunFolder(uninterrupted(config, folder / "whole"))
     content = whole.records_path.read_bytes()

@@ -17,7 +17,7 @@ from simloss.experiment.plan.config import Config
 
 
 def warm(config: Config) -> None:
-    """Import and read what every child needs, so that it need not; no thread starts by it."""
+    """Import and read what every child needs, without starting a thread."""
     for name in ("torch._dynamo", "yaml", "pandas", "joblib"):
         import_module(name)
     dataset_of(config)
@@ -34,7 +34,7 @@ class Child:
         self.code: int | None = None
 
     def wait(self, seconds: float | None = None) -> bool:
-        """Whether it has ended within this time, not counting any in which we stood still."""
+        """Whether it has ended within this time, not counting time in which we were suspended."""
         waited, last = 0.0, time.monotonic()
         while self.code is None:
             options = 0 if seconds is None else os.WNOHANG

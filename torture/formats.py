@@ -1,6 +1,6 @@
 """Writes tests/fixtures/formats-1: small files of every format, as this version writes them.
 
-Run once a format, never to mend a test: files of the past must keep loading.
+Run once per format, never to fix a test: old files must keep loading.
 """
 
 import json

@@ -1,9 +1,9 @@
-"""Damaged files into every reader: it answers, or it says in one sentence what is wrong.
+"""Damaged files for every reader: it reads them, or says in one sentence what is wrong.
 
 Or well-formed files with hostile values. Anything else is a finding: another exception, more than
-ten seconds of one core, a minute of waiting, more than a gigabyte of memory, a message that is no
-sentence; and any trace of what a hostile value asks for: a module imported, a process started, a
-file written elsewhere. The input is kept, to make a test of.
+ten seconds of one core, a minute of waiting, more than a gigabyte of memory, a message that is not
+a sentence; and any trace of what a hostile value requests: a module imported, a process started,
+a file written elsewhere. The input is kept, to make a test from it.
 """
 
 import os
@@ -48,8 +48,8 @@ def fuzz(
 ) -> tuple[int, dict[str, tuple[str, bytes]]]:
     """How many inputs were refused, and the findings: what went wrong, and the input.
 
-    With `hostile`, the inputs are well-formed and some of their values are what nobody who means
-    well would write; without, their bytes are damaged.
+    With `hostile`, the inputs are well-formed but some of their values are malicious; without,
+    their bytes are damaged.
     """
     chance = random.Random(f"{reader.name} {seed}")
     refused, findings = 0, {}
@@ -98,7 +98,7 @@ def tried(reader: Reader, path: Path) -> str | None:
 
 
 def is_sentence(error: BaseException) -> bool:
-    """Whether the words are ours: a whole sentence on one line, from one of our own errors."""
+    """Whether the message is ours: a whole sentence on one line, from one of our own errors."""
     text = str(error)
     return type(error) in _DOCUMENTED and text.endswith(".") and "\n" not in text
 
@@ -119,7 +119,7 @@ def _damaged(reader: Reader, folder: Path, chance: random.Random) -> Path:
 
 
 def _hostile(reader: Reader, folder: Path, chance: random.Random) -> Path:
-    """A well-formed file in which some values are others."""
+    """A well-formed file with some values replaced."""
     assert reader.values is not None
     plain = reader.values.opened(chance.choice(reader.seeds))
     return reader.write(folder, reader.values.closed(with_hostile_values(plain, chance)))
@@ -157,7 +157,7 @@ def walk(reader: Reader, folder: Path) -> tuple[int, int, list[str]]:
 
 @contextmanager
 def trap(folder: Path) -> Iterator[None]:
-    """The current folder is one with what hostile values name: a module, a link out, a pipe."""
+    """Makes the current folder one with what hostile values name: a module, a link, a pipe."""
     before, outside = Path.cwd(), folder.parent / "outside"
     outside.write_text("what is outside")
     (folder / "hostile.py").write_text("def make(*a, **k): ...\nalike = make\n")
@@ -195,7 +195,7 @@ def _audit(event: str, arguments: tuple[Any, ...]) -> None:
 
 @contextmanager
 def traces() -> Iterator[list[str]]:
-    """What was done meanwhile that no reader should do."""
+    """Everything done in the meantime that no reader should do."""
     global _left
     if not getattr(sys, "_torture_audits", False):
         sys.addaudithook(_audit)
@@ -209,7 +209,7 @@ def traces() -> Iterator[list[str]]:
 
 @contextmanager
 def time_limit() -> Iterator[None]:
-    """Of one core: a machine that is busy with something else does not count, but for a minute."""
+    """A limit on the time of one core, so that a busy machine does not count; at most a minute."""
 
     def stop(number: int, _: Any) -> None:
         is_slow = number == signal.SIGVTALRM

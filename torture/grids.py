@@ -75,9 +75,9 @@ def tables_of(folder: Path) -> dict[str, str]:
 
 
 class Witness:
-    """Remembers every line ever recorded, and looks whether it is still there, once.
+    """Remembers every recorded line, and checks that it still exists exactly once.
 
-    It reads the file by itself, not through the package.
+    It reads the file directly, not through the package.
     """
 
     def __init__(self, config: Config, folder: RunFolder, whole: Path) -> None:
@@ -87,7 +87,7 @@ class Witness:
         self.lines: dict[str, str] = {}
 
     def look(self) -> int:
-        """Check what stands there now; how many cells are recorded."""
+        """Check the current state; returns how many cells are recorded."""
         counted = complete_lines(self.folder.records_path)
         cells = [json.loads(line)["cell"] for line in counted]
         assert len(cells) == len(set(cells)), f"{self.folder.path}: a cell is recorded twice"
@@ -110,7 +110,7 @@ class Witness:
 
 
 def complete_lines(path: Path) -> list[str]:
-    """The lines that count: those of a stack only if all of them are there."""
+    """The lines that count: those of a stack only if all of them exist."""
     if not path.exists():
         return []
     content = path.read_bytes()

@@ -21,7 +21,7 @@ WRONG = (float("nan"), float("inf"))
 
 
 def main(calls: int) -> None:
-    """Build, start again, and say what was tried."""
+    """Build, restart, and print what was tried."""
     if "SIMLOSS_NATIVE" in os.environ:
         print(f"{exercise(calls):,} calls of the kernel under the sanitizers, none amiss.")
         return
@@ -47,7 +47,7 @@ def main(calls: int) -> None:
 
 
 def exercise(calls: int) -> int:
-    """So many calls, each against the formula; how many there were."""
+    """Compare `calls` calls with the formula, and more at the edges; returns their number."""
     import simloss
 
     assert simloss.native_kernel(), "the kernel must be there"

@@ -40,7 +40,7 @@ def at_random(folder: Path, kills: int, seed: int = 0) -> Figures:
             child.wait()
             survived += 1
             witness.look()
-            seconds *= 1.1  # it comes to its end, on a busy machine too
+            seconds *= 1.1  # so that it finishes even on a busy machine
         witness.conclude()
         finished += 1
     return {"kills at random moments": survived, "grids finished after them": finished}
@@ -83,7 +83,7 @@ def command_lines(folder: Path, kills: int, seed: int = 1) -> Figures:
             process = start_command(folder, target, workers)
             starts += 1
             try:
-                process.wait(chance.uniform(0.5, 8 + attempt))  # more, where the machine is slow
+                process.wait(chance.uniform(0.5, 8 + attempt))  # more if the machine is slow
                 assert process.returncode == 0, _log(folder)
                 break
             except subprocess.TimeoutExpired:
@@ -98,7 +98,7 @@ def command_lines(folder: Path, kills: int, seed: int = 1) -> Figures:
 
 
 def start_command(folder: Path, target: RunFolder, workers: str) -> "subprocess.Popen[bytes]":
-    """The command in a process group of its own."""
+    """The command in its own process group."""
     command = [sys.executable, "-m", "simloss", "run", str(folder / "config.yaml"), "--resume"]
     command += ["--out", str(target.path), "--workers", workers]
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": os.getcwd()}
@@ -109,7 +109,7 @@ def start_command(folder: Path, target: RunFolder, workers: str) -> "subprocess.
 
 
 def _kill(process: "subprocess.Popen[bytes]", *, with_children: bool) -> None:
-    """The command alone or with its workers, which without it go by themselves, but slowly."""
+    """Kill the command alone or with its workers, which otherwise end by themselves, but slowly."""
     process.kill()
     process.wait()
     if not with_children:
@@ -161,4 +161,4 @@ def run_with_states(config: Config, target: RunFolder, every: float) -> None:
 
 
 def void(_: object) -> None:
-    """A result nobody needs."""
+    """Discard the result."""

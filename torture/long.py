@@ -23,7 +23,7 @@ MOST_SECONDS_TO_REPORT = 60.0
 
 
 class Watch(Progress):
-    """Notes the memory in use, now and then."""
+    """Records the memory in use from time to time."""
 
     def __init__(self) -> None:
         self.memory: list[int] = []

@@ -1,6 +1,6 @@
 """Damage to the bytes of a valid file, and hostile values in a well-formed one.
 
-Cheap, seeded, aimed at what readers trip over.
+Cheap, seeded, aimed at common weaknesses of readers.
 """
 
 import copy
@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-# What numbers, names and marks of the formats read here have gone wrong with.
+# Tokens that have broken readers of numbers, names and marks.
 _TEXTS = (
     *("0", "-1", "1", "nan", "inf", "-inf", "1e999", "-0.0", "1e-400", "1_000", "٣", "0x10"),
     *("99999999999999999999", "4294967296", "2147483648", "1" * 5000, "1" * 400, "true"),
@@ -109,7 +109,7 @@ _DAMAGES = (
 )
 
 
-# What a well-formed file may say, and nobody who means well does.
+# Values of a well-formed file that only an attacker would write.
 NAMES = ("hostile:make", "subprocess:run", "os:system", "builtins:exec", "hostile:alike")
 PATHS = (
     *("/etc/passwd", "../../../outside", "/dev/zero", "/proc/kmsg", "~nosuchuser/x", "a/../../x"),
@@ -130,7 +130,7 @@ Place = tuple[Any, ...]
 
 
 def places(plain: Any, so_far: Place = ()) -> Iterator[Place]:
-    """Where something stands in lists and mappings inside each other: the keys down to it."""
+    """The path of a value in nested lists and mappings: the keys down to it."""
     if so_far:
         yield so_far
     if isinstance(plain, dict):
@@ -142,21 +142,21 @@ def places(plain: Any, so_far: Place = ()) -> Iterator[Place]:
 
 
 def at(plain: Any, place: Place) -> Any:
-    """What stands there."""
+    """The value at a path."""
     for key in place:
         plain = plain[key]
     return plain
 
 
 def with_value(plain: Any, place: Place, value: Any) -> Any:
-    """A copy in which something else stands there."""
+    """A copy with another value at a path."""
     made = copy.deepcopy(plain)
     at(made, place[:-1])[place[-1]] = copy.deepcopy(value)
     return made
 
 
 def with_hostile_values(plain: Any, chance: random.Random) -> Any:
-    """A copy in which one to three things are something else, are missing or are there twice."""
+    """A copy in which one to three values are replaced, removed or doubled."""
     for _ in range(min(chance.randint(1, 3), chance.randint(1, 3))):
         known = list(places(plain))
         if not known:

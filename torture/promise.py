@@ -22,7 +22,7 @@ RISKS = (0.1, 0.3, 0.6)
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a promise came to.
+    """How well a promise was kept.
 
     Attributes:
         promised: the level, or what was to be at most.
@@ -36,7 +36,7 @@ class Outcome:
 
 
 def drawn(count: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
-    """What a model that is too sure of itself says of examples, (N, C), and their classes, (N)."""
+    """Probabilities of an overconfident model, (N, C), and the true classes, (N)."""
     logits = 1.5 * torch.randn(count, CLASSES, generator=generator, dtype=torch.float64)
     truth = torch.multinomial(logits.softmax(-1), 1, generator=generator).squeeze(1)
     noise = torch.randn(count, CLASSES, generator=generator, dtype=torch.float64)
@@ -67,7 +67,7 @@ def _levels(node: int, truth: int) -> int:
 def simulate(
     kind: str, *, level: float | None = None, at_most: float | None = None, repetitions: int
 ) -> Outcome:
-    """Fit on 99 held-out examples, answer 20 new ones; again and again."""
+    """Fit on 99 held-out examples, answer 20 new ones; repeatedly."""
     answer = TREE if kind == "node" else kind
     cost = "absolute" if kind == "set" and at_most is not None else None
     found = []

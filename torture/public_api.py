@@ -1,7 +1,7 @@
 """The public names and their signatures, one per line; `python -m torture.public_api` records them.
 
-A change is recorded only together with a change of the changelog's first section: the record
-begins with a digest of it.
+A change can be recorded only together with a change of the changelog's first section: the record
+begins with its digest.
 """
 
 import hashlib

@@ -49,12 +49,12 @@ class Reader:
     """One reader.
 
     Attributes:
-        name: what a figure calls it.
+        name: its name in the figures.
         is_text: whether people can write such a file by hand; those are tried more often.
         file: the name of the file it is given.
         seeds: valid content, each as named parts.
         read: what reads the file, or its folder where `in_folder` is set.
-        pack: makes the file of the parts; by default there is one part, which is the file.
+        pack: makes the file from the parts; by default there is one part, which is the file.
         values: how the parts become plain values, to be changed one by one.
         only_values: whether its bytes are damaged elsewhere, for another reader of the format.
     """
@@ -83,7 +83,7 @@ class Reader:
         return folder / self.file
 
 
-# As Pillow calls them, with what it takes to have most of their readers' code run.
+# Pillow's names, with the options that run most of their readers' code.
 _FORMS: dict[str, dict[str, Any]] = {
     "png": {},
     "webp": {},

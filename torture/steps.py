@@ -1,7 +1,7 @@
 """Something happens at the n-th step to the disk: the process dies, or the step fails.
 
-A step is a call that changes what is on the disk. Python's own file objects write without passing
-here, so `open` gives files whose `write` counts, too.
+A step is a call that changes the disk. Python's own file objects write without passing through
+here, so `open` returns files whose `write` counts too.
 """
 
 import builtins
@@ -89,7 +89,7 @@ class Watched:
 
 
 def die() -> None:
-    """As if the power had gone."""
+    """Like a power cut."""
     os.kill(os.getpid(), signal.SIGKILL)
 
 

@@ -54,7 +54,7 @@ def stops(folder: Path, forked: int, commands: int, seed: int = 2) -> Figures:
 
 
 def _stop_fork(work: object, log: Path, number: int, seconds: float) -> bool:
-    """Whether the run came to its end before it was stopped."""
+    """Whether the run finished before it was stopped."""
     child = Child(work, log)  # type: ignore[arg-type]
     if child.wait(seconds):
         assert child.code == 0, child.said()

@@ -1,7 +1,7 @@
 """The losses that are compared: ours, torch's, the paper's formula, the plain one, dlordinal's.
 
 A contender is made for a shape of logits, (N, C) or (N, C, H, W), and gives a step: a forward and a
-backward pass. It is None where it cannot be had.
+backward pass. It is None if it is not available.
 """
 
 import importlib.util
@@ -23,14 +23,14 @@ from simloss.similarity.sparse import SparseSimilarity
 
 R = 0.8
 ENTRIES = 50
-# Where C x C no longer is what anybody would hold.
+# From here on nobody would hold C x C.
 MOST_STORED = 5000
 
 Loss = Callable[[Tensor, Tensor], Tensor]
 
 
 def sparse_rows(num_classes: int, entries: int = ENTRIES) -> Similarity:
-    """Each class like itself and like some others all over the place."""
+    """Each class is similar to itself and to some random others."""
     entries = min(entries, num_classes)
     own = torch.arange(num_classes).unsqueeze(1)
     stride = max(1, num_classes // entries)
@@ -76,7 +76,7 @@ def _soft_target(num_classes: int) -> Loss:
 
 
 def _paper(num_classes: int) -> Loss | None:
-    """The paper's equation 1 as it stands, without the epsilon of the published code."""
+    """The paper's equation 1 as written, without the epsilon of the published code."""
     if num_classes > MOST_STORED:
         return None
     S = order(num_classes, R).to_dense()
@@ -139,7 +139,7 @@ ONLY_TWO_DIMENSIONS = ("dlordinal SORD", "dlordinal squared EMD")
 
 
 def step(name: str, shape: tuple[int, ...]) -> Callable[[], object] | None:
-    """A forward and a backward pass of a contender, or None where it cannot be had."""
+    """A forward and a backward pass of a contender, or None if it is not available."""
     if len(shape) > 2 and name in ONLY_TWO_DIMENSIONS:
         return None
     loss = CONTENDERS[name](shape[1])

@@ -2,7 +2,7 @@
 
 Tables: losses, linear, growth, million, similarity, operations; all of them by default. What is
 measured is printed and kept in benchmarks/results/latest.json, together with the machine. The pages
-are the README, which shows the short of it, and docs/speed.md, which shows all.
+are the README, which shows a summary, and docs/speed.md, which shows everything.
 """
 
 import argparse

@@ -16,7 +16,7 @@ from typing import Any
 
 
 def growth(kind: str, name: str, *numbers: int) -> dict[str, float] | None:
-    """Megabytes a step of a contender takes at its peak, in a process of its own."""
+    """The peak memory in megabytes of a contender's step, in its own process."""
     command = [sys.executable, "-m", "benchmarks.speed.memory", kind, name, *map(str, numbers)]
     result = subprocess.run(command, capture_output=True, text=True, env=os.environ)
     if result.returncode:
@@ -35,7 +35,7 @@ def peak_of(step: Callable[[], object]) -> dict[str, float]:
 
 
 def _give_back() -> None:
-    """Memory that was freed but is still resident would be used again and not be seen."""
+    """Release freed memory: if still resident, it would be reused and not counted."""
     gc.collect()
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
     if trim is not None:
@@ -77,7 +77,7 @@ def main() -> None:
         "linear": linear.step,
         "million": million.step,
     }
-    # What is loaded once, however large the batch, is no part of the growth.
+    # What is loaded once, however large the batch, does not count as growth.
     small = {"logits": (64, 600), "linear": (8, 4, 600), "million": (8, 600)}
     warm_up = makers[kind](name, *small[kind])
     if warm_up is not None:

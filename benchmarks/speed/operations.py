@@ -1,7 +1,7 @@
-"""What a loss asks of a GPU, counted and not timed: kernels, and passes over the logits.
+"""The work of a loss on a GPU, counted, not timed: kernels, and passes over the logits.
 
 Forward and backward of the formula run on tensors of the device "meta", which have a shape and no
-values. There the losses take the way they take on a GPU.
+values. There the losses take the same path as on a GPU.
 """
 
 from collections.abc import Callable

@@ -24,7 +24,7 @@ def shape_name(shape: list[int]) -> str:
 
 
 def by_shape(records: list[Record], of: str) -> str:
-    """One row a contender, one column a shape: its time, ratio or memory."""
+    """One row per contender, one column per shape: its time, ratio or memory."""
     shapes, names = _distinct(records, "shape"), _distinct(records, "name")
     cells = {(record["name"], shape_name(record["shape"])): _cell(record, of) for record in records}
     first = {shape: records_of(records, shape)[0] for shape in map(shape_name, shapes)}

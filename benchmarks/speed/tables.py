@@ -104,7 +104,7 @@ def similarity_memory(seconds: float) -> list[Record]:
 
 
 def counted_operations(seconds: float) -> list[Record]:
-    """What a loss asks of a GPU: nothing is timed."""
+    """The work of a loss on a GPU: counted, not timed."""
     N, C = operations.SHAPE
     records = []
     for name, loss in operations.losses(C).items():

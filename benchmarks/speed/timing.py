@@ -1,4 +1,4 @@
-"""Contenders that take turns."""
+"""Timing of contenders that take turns."""
 
 import random
 import statistics
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Timing:
-    """Of one contender: seconds a call, and its ratio to the first contender in the same turn."""
+    """The seconds per call of one contender, and its ratio to the first one in the same turn."""
 
     seconds: float
     ratio: float
@@ -25,8 +25,8 @@ def in_pairs(
     """Each takes turns with the first one alone.
 
     What one leaves behind (memory given back to the system, a cache full of its own) slows down
-    whoever has the next turn. With all of them in one round a contender would be measured by the
-    company it keeps.
+    the next one. With all of them in one round, the result of a contender would depend on the
+    others.
     """
     first, *others = contenders
     each = seconds / max(1, len(others))
@@ -49,7 +49,7 @@ def take_turns(
 ) -> dict[str, Timing]:
     """Call each in turn until the time is up; the first is what they compare to.
 
-    `calls` calls are timed together where one is too short for the clock. Each is first called a
+    `calls` calls are timed together if one is too short for the clock. Each is first called a
     few times, or once if it is slow.
     """
     for contender in contenders.values():
@@ -57,7 +57,7 @@ def take_turns(
             contender()
     spent: dict[str, list[float]] = {name: [] for name in contenders}
     stop = time.perf_counter() + seconds
-    turns, order = 0, random.Random(0)  # none always follows the same
+    turns, order = 0, random.Random(0)  # so that none always follows the same one
     while turns < least or (turns < most and time.perf_counter() < stop):
         for name in order.sample(list(contenders), len(contenders)):
             spent[name].append(_seconds(contenders[name], calls))

@@ -25,7 +25,7 @@ def _embedding(num_classes: int) -> Similarity:
 SIMILARITIES: dict[str, Callable[[int], Similarity]] = {
     "order": lambda C: order(C, 0.8),
     "sparse (50 per row)": sparse_rows,
-    "embedding (100 numbers a class)": _embedding,
+    "embedding (100 numbers per class)": _embedding,
 }
 
 
@@ -62,8 +62,8 @@ STEPS = (
     ("LinearSimLoss: order", 64, 1_000_000),
     ("SimLoss: sparse (50 per row)", 64, 1_000_000),
     ("LinearSimLoss: sparse (50 per row)", 64, 1_000_000),
-    ("SimLoss: embedding (100 numbers a class)", 64, 200_000),
-    ("LinearSimLoss: embedding (100 numbers a class)", 64, 200_000),
+    ("SimLoss: embedding (100 numbers per class)", 64, 200_000),
+    ("LinearSimLoss: embedding (100 numbers per class)", 64, 200_000),
 )
 
 

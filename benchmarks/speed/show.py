@@ -86,7 +86,7 @@ def shown(name: str, records: list[Record]) -> str:
         rows = [
             [r["name"], f"{r['classes']:,}", *(size(r[kind]) for kind in kinds)] for r in records
         ]
-        return "What S takes (float32; the embedding has 100 numbers a class)\n\n" + table(
+        return "What S takes (float32; the embedding has 100 numbers per class)\n\n" + table(
             head, rows
         )
     if name == "million":

@@ -162,7 +162,7 @@ def listed_images(
     progress: Progress | None = None,
     tell: Tell | None = None,
 ) -> Images:
-    """The images a table names, by paths relative to it."""
+    """The images that a table names, by paths relative to it."""
     return _read(
         Listed(path, path.parent, names),
         encoder,
@@ -179,7 +179,7 @@ def listed_images(
 def loose_images(
     path: Path, size: int | None, encoder: str | None = None, tell: Tell | None = None
 ) -> Images:
-    """Every image in a folder or archive, whatever the folders mean; nothing is kept."""
+    """Every image in a folder or archive, whatever the folders mean; nothing is cached."""
     return _read(
         _source(path),
         encoder,

@@ -135,7 +135,7 @@ class _Build:
             raise DataError(nothing_found(self.source.path, index, self.rules))
 
     def _rows(self, index: Index) -> Iterator[tuple[str, bytes]]:
-        """Name and pixels of each row; `index` learns what is left out."""
+        """Name and pixels of each row; `index` records what is left out."""
         wanted = wanted_files(self.source, self.row_name, index, self.progress)
         files = ((row, member.read()) for row, member in wanted)
         for name, pixels in decoded(files, self.size):

@@ -1,4 +1,4 @@
-"""Features and labels in .npz and .npy files, as other programs leave embeddings."""
+"""Features and labels in .npz and .npy files, such as embeddings from other programs."""
 
 import os
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ from .table import superclasses
 from .target import target as classes_of
 
 ENDINGS = (".npz", ".npy")
-# What the arrays of a file may be called, in upper or lower case.
+# The accepted names of arrays, in upper or lower case.
 FEATURES = ("x", "features", "embeddings", "embedding", "inputs", "data")
 LABELS = ("y", "labels", "label", "targets", "target", "classes")
 
@@ -36,7 +36,7 @@ def arrays(
     components: int | None = None,
     content: str | None = None,
 ) -> Dataset:
-    """Features (N, D) and labels (N) out of a file of NumPy's; nothing in it is unpickled.
+    """Features (N, D) and labels (N) from a NumPy file; nothing in it is unpickled.
 
     An .npz file holds both: the features as `X`, `features`, `embeddings`, `inputs` or `data`, the
     labels as `y`, `labels` or `target`; or the features are its only array of two dimensions. An
@@ -44,13 +44,13 @@ def arrays(
 
     Args:
         path: the .npz or .npy file.
-        target: the array of labels, or for .npy its file, where it is called otherwise.
-        class_order: all classes in order, where their names do not tell it.
-        bins: cut a number into this many ordered classes of about equally many examples.
+        target: the array of labels, or for .npy its file, if it has another name.
+        class_order: all classes in order, if their names do not show it.
+        bins: cut a number into this many ordered classes of about equal size.
         superclass: the array of an .npz file that holds the superclass of each example.
-        components: how many principal components of wide features to use, fitted on the training
-            part of each split by :class:`simloss.data.Components`.
-        content: the digest the file must have, to go on with a run on the same data only.
+        components: the number of principal components of wide features to use, fitted on the
+            training part of each split by :class:`simloss.data.Components`.
+        content: the digest the file must have, so that a run resumes only on the same data.
 
     Example:
         >>> import tempfile

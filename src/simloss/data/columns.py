@@ -20,7 +20,7 @@ MOST_CATEGORIES = 30
 
 _DATE_FORMS = ("ISO8601", "%d.%m.%Y", "%m/%d/%Y", "%d/%m/%Y", "%Y/%m/%d")
 _LOOKS_LIKE_A_DATE = r"\d{1,4}[-./]\d{1,2}[-./]\d{1,4}(?:[T ].*)?"
-# What tells texts from categories and identifiers: often new, and of several words.
+# Texts differ from categories and identifiers: mostly unique, and of several words.
 _FEW_TEXTS = 20
 _OFTEN_NEW = 0.2
 _SEVERAL_WORDS = 3
@@ -42,12 +42,12 @@ class Column:
     Attributes:
         name: its heading.
         kind: "number", "date", "rank" (words with an order), "category", "vector" (a list of
-            numbers in each cell) or "text", which an encoder makes numbers of.
+            numbers in each cell) or "text", which an encoder turns into numbers.
         words: the categories, the words from the lowest rank to the highest, or the headings of
             the texts that are joined.
         form: the format of its dates, or "," if points separate the thousands of its numbers.
         has_missing: whether a cell of the file is empty.
-        size: how many numbers stand for a cell.
+        size: how many numbers a cell becomes.
     """
 
     name: str
@@ -67,7 +67,7 @@ class Column:
 
     @property
     def headings(self) -> tuple[str, ...]:
-        """The columns of the file that it is made of."""
+        """The columns of the file that it is made from."""
         return self.words if self.kind == "text" else (self.name,)
 
     def numbers(self, cells: Any) -> Numbers:
@@ -88,10 +88,10 @@ class Column:
 
 
 def _vectors(cells: Any, size: int) -> Numbers:
-    """Lists of numbers as rows (N, size); NaN where there is none of this length."""
+    """Lists of numbers as rows (N, size); NaN for any other cell."""
     rows = np.full((len(cells), size), np.nan)
     for row, cell in zip(rows, cells, strict=True):
-        with suppress(ValueError, TypeError):  # a list of words, say
+        with suppress(ValueError, TypeError):  # for example a list of words
             row[:] = np.asarray(cell, dtype=np.float64) if np.size(cell) == size else np.nan
     return np.where(np.isfinite(rows).all(1, keepdims=True), rows, np.nan)
 
@@ -171,7 +171,7 @@ def _column(name: str, cells: Any) -> Column | str:
 
 
 def _vector_column(name: str, present: Any, has_missing: bool) -> Column | str:
-    """A column of lists, such as embeddings, if they are numbers and equally many."""
+    """A column of lists, such as embeddings, if they are numbers and of equal length."""
     sizes = {np.size(cell) for cell in present}
     if len(sizes) > 1:
         return "its cells hold lists of different lengths"
@@ -183,7 +183,7 @@ def _vector_column(name: str, present: Any, has_missing: bool) -> Column | str:
 
 
 def _is_running_text(texts: Any, distinct: int) -> bool:
-    """Whether the cells are written language: several words each, hardly any of them twice."""
+    """Whether the cells are written language: several words each, almost all different."""
     is_varied = distinct > _FEW_TEXTS and distinct > _OFTEN_NEW * len(texts)
     return is_varied and float(texts.str.split().str.len().mean()) >= _SEVERAL_WORDS
 

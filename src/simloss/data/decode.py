@@ -48,12 +48,12 @@ def decoded(
 
 
 def pictures(files: Iterable[tuple[str, bytes]], most: int) -> Iterator[tuple[str, Any]]:
-    """The same as RGB images of Pillow: made smaller if a side has more than `most` pixels."""
+    """The same as Pillow's RGB images, reduced if a side has more than `most` pixels."""
     return _each(files, partial(_at_most, most=most), None)
 
 
 def native_size(content: bytes) -> int:
-    """The longer side of an image in pixels; 0 for what is none."""
+    """The longer side of an image in pixels; 0 if it is not an image."""
     image_module = pillow()
     try:
         with image_module.open(io.BytesIO(content), formats=_FORMATS) as image:
@@ -63,7 +63,7 @@ def native_size(content: bytes) -> int:
 
 
 Finish = Callable[[Any], Any]
-"""What becomes of an RGB image."""
+"""What an RGB image is turned into."""
 
 
 def _each(

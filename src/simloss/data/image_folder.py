@@ -32,9 +32,9 @@ IMAGE_ENDINGS = (".jpg", ".jpeg", ".png", ".webp", ".bmp", ".tif", ".tiff", ".jf
 # Reported if they are left out, because users count on them.
 _OTHER_IMAGES = (".gif", ".heic", ".heif", ".avif", ".jp2", ".jxl", ".svg", ".dng", ".raw")
 
-# Pixels that a net is trained on where neither the images nor the user say less.
+# The image size to train on, unless the images are smaller or the user says so.
 _MOST_PIXELS = 64
-_LOOKED_AT = 64  # images, to tell how large they are
+_LOOKED_AT = 64  # images, to find their size
 # Deep enough for train/kingdom/.../species/photo.jpg.
 _DEPTH = 12
 
@@ -59,18 +59,18 @@ def image_folder(
 
     Args:
         path: the folder or archive.
-        size: height and width in pixels to which the images are scaled; if not given, what most
-            of them have, but no more than 64. With an encoder, the most pixels of a side.
-        class_order: all classes in order, where their names do not tell it.
-        skip_unreadable: leave out files that are named like images and are none, instead of
+        size: height and width in pixels to which the images are scaled; by default that of a
+            typical image, at most 64. With an encoder, the maximum of a side.
+        class_order: all classes in order, if their names do not show it.
+        skip_unreadable: leave out files that are named like images but are not, instead of
             refusing the folder; `notes["left_out"]` counts them.
-        content: the digest the folder must have, to go on with a run on the same data only.
-        encoder: what makes features of the images: `hf:NAME-OR-FOLDER` for a Hugging Face model, or
-            a `module:callable` of your own, from a list of RGB images of Pillow to an array (N, D).
-            They come to it at their own size, made smaller only above 512 pixels.
-        cache: the folder in which decoded or encoded images are kept; None for `$SIMLOSS_CACHE` or
+        content: the digest the folder must have, so that a run resumes only on the same data.
+        encoder: turns images into features: `hf:NAME-OR-FOLDER` for a Hugging Face model, or
+            your own `module:callable`, from a list of RGB images of Pillow to an array (N, D).
+            It gets them at their own size, reduced only above 512 pixels.
+        cache: the folder for decoded or encoded images; None for `$SIMLOSS_CACHE` or
             `~/.cache/simloss`, False to keep nothing.
-        progress: called with the bytes read so far and the bytes there are.
+        progress: called with the bytes read so far and the total number of bytes.
         tell: called with lines on how long encoding takes.
 
     Example:
@@ -213,7 +213,7 @@ def _read(
 
 
 def _size_of_most(source: Source, row_name: RowName) -> int:
-    """The longer side of a typical image, so that none is enlarged for nothing."""
+    """The longer side of a typical image, so that images are not enlarged needlessly."""
     first = islice(wanted_files(source, row_name, Index()), _LOOKED_AT)
     sizes = [size for _, file in first if (size := native_size(file.read()))]
     return min(_MOST_PIXELS, median_low(sizes)) if sizes else _MOST_PIXELS

@@ -60,10 +60,10 @@ def table(
         nodes: whether to keep rows without a class if they have a `superclass`; their label
             is that node of the data set's `tree`, C or more. The commands cannot train on them;
             :func:`simloss.similarity.with_nodes` makes a similarity for them.
-        encoder: what makes numbers of texts: "tfidf", fitted on the training part of each split
-            (:class:`simloss.data.Tfidf`), if not given; `hf:NAME-OR-FOLDER` for a Hugging Face
-            model; or a `module:callable` of your own, from a list of texts to an array (N, D).
-        cache: where encoded texts are kept, as for :func:`simloss.data.image_folder`.
+        encoder: turns texts into numbers: by default "tfidf", fitted on the training part of each
+            split (:class:`simloss.data.Tfidf`); `hf:NAME-OR-FOLDER` for a Hugging Face model;
+            or your own `module:callable`, from a list of texts to an array (N, D).
+        cache: the folder for encoded texts, as for :func:`simloss.data.image_folder`.
         tell: called with lines on how long encoding takes.
 
     Example:
@@ -131,7 +131,7 @@ def _notes(classes: Target, left_out: int, about: dict[str, Any]) -> dict[str, A
 
 
 def table_numbers(frame: Any, columns: Sequence[Column]) -> Tensor:
-    """The cells of the columns but texts as numbers, float64 (N, K), NaN where nothing stands."""
+    """The cells of all columns except texts as numbers, float64 (N, K), NaN if empty."""
     cells = [each.numbers(frame[each.name]) for each in columns if each.kind != "text"]
     shaped = [np.empty((len(frame), 0)), *(each.reshape(len(frame), -1) for each in cells)]
     return torch.from_numpy(np.concatenate(shaped, axis=1))

@@ -1,4 +1,4 @@
-"""The texts of a table: several columns joined to one, and the numbers of it."""
+"""The texts of a table: several columns joined into one, and its numbers."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -19,7 +19,7 @@ TFIDF = "tfidf"
 
 
 def texts_joined(columns: Sequence[Column]) -> tuple[Column, ...]:
-    """The columns with all texts as one, at the end.
+    """The columns, with all texts joined into one at the end.
 
     Example:
         >>> some = [Column("title", "text", ("title",)), Column("body", "text", ("body",))]
@@ -35,13 +35,13 @@ def texts_joined(columns: Sequence[Column]) -> tuple[Column, ...]:
 
 
 def text_cells(frame: Any, headings: Sequence[str]) -> list[str]:
-    """The texts of each row, one below the other; nothing where nothing stands."""
+    """The texts of each row, joined by line breaks; empty cells are left out."""
     cells = [as_text(frame[heading]) for heading in headings]
     return ["\n".join(cell or "" for cell in row).strip() for row in zip(*cells, strict=True)]
 
 
 def check_encoder(encoder: str | None, columns: Sequence[Column], path: Path) -> None:
-    """Refuse an encoder where there is no text for it."""
+    """Refuse an encoder if there is no text for it."""
     if encoder is not None and not any(each.kind == "text" for each in columns):
         raise DataError(
             f"`encoder` must have texts to encode, but no column of '{path}' is read as one: "
@@ -58,9 +58,9 @@ def with_texts(
     cache: Cache = None,
     tell: Tell | None = None,
 ) -> tuple[tuple[Column, ...], Tensor, tuple[str, ...] | None]:
-    """Columns, cells and the texts that are left to be encoded when the table is split.
+    """Columns, cells and the texts to encode when the table is split.
 
-    An encoder that is not fitted makes further cells of them at once.
+    A pretrained encoder turns them into further cells at once.
     """
     *others, column = columns
     if encoder == TFIDF:

@@ -1,4 +1,4 @@
-"""A folder of text files whose classes are its folders."""
+"""A folder of text files, with one folder per class."""
 
 import os
 from collections.abc import Sequence
@@ -36,7 +36,7 @@ def text_folder(
     """A folder in which each class has a folder with its texts, one per file (.txt, .text, .md).
 
     Parts, trees and class order are as in :func:`simloss.data.image_folder`, the encoder as in
-    :func:`simloss.data.table`. Equal texts are in one group.
+    :func:`simloss.data.table`. Equal texts form one group.
 
     Example:
         >>> text_folder("reviews").class_names  # doctest: +SKIP

@@ -1,4 +1,4 @@
-"""A run in one table: a line a family or a treatment, all decisions side by side."""
+"""A run in one table: a line per family or treatment, all decisions side by side."""
 
 import math
 
@@ -16,11 +16,11 @@ _SCALED = "nll_calibrated"
 
 
 def results_table(verdict: Verdict, *, every: bool = False) -> str:
-    """Markdown: a line a family, cross entropy first; test values, chosen on validation.
+    """Markdown: a line per family, cross entropy first; test values, chosen on validation.
 
     With `every`, a line per treatment. The metric that counts has its standard deviation over runs
-    and a mark, corrected for all comparisons of the table. Metrics of probabilities stand once, of
-    the weights kept for argmax, and the log-likelihood again after temperature scaling.
+    and a mark, corrected for all comparisons of the table. Metrics of probabilities appear once,
+    for the weights kept for argmax, and the log-likelihood again after temperature scaling.
     """
     results = verdict.results
     columns = [metrics.find(name) for name in results.columns_main_first]

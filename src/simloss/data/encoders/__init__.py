@@ -1,1 +1,1 @@
-"""Texts and images made into features, before any net is trained. One file per kind."""
+"""Turns texts and images into features, before any net is trained. One file per kind."""

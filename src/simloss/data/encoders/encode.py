@@ -1,4 +1,4 @@
-"""Examples -> features by an encoder that is not fitted, with a word on how long it takes."""
+"""Examples -> features with a pretrained encoder, with an estimate of the time it takes."""
 
 import time
 from collections.abc import Callable
@@ -11,17 +11,17 @@ from torch import Tensor
 from ..errors import DataError
 from .frozen import Features, FrozenEncoder, Kind, checked
 
-PIECE = 256  # examples that are encoded, and kept, together
-_WARM_UP = 4  # which take longer than others
-_FIRST = 36  # those after the warm-up, on which the time is measured, end here
+PIECE = 256  # examples to encode and store together
+_WARM_UP = 4  # examples, which take longer than others
+_FIRST = 36  # the time is measured from the warm-up to here
 _TELL_AFTER_SECONDS = 10
 
 Tell = Callable[[str], None]
-"""Called with a line on how far the work is."""
+"""Called with a line on the progress."""
 
 
 class Work:
-    """An encoding, piece by piece; the model is loaded at the first."""
+    """An encoding, piece by piece; the model is loaded for the first one."""
 
     def __init__(self, encoder: FrozenEncoder, kind: Kind, tell: Tell | None) -> None:
         self.encoder, self.kind, self._tell = encoder, kind, tell or (lambda line: None)
@@ -31,7 +31,7 @@ class Work:
         self._seconds, self._count = 0.0, 0
 
     def __call__(self, examples: list[Any], first: int, total: int) -> Features:
-        """The features of some examples, of which `first` stand before them."""
+        """The features of some examples; `first` is the number of examples before them."""
         parts = [examples]
         if self._encode is None:
             self._encode = self.encoder.load()
@@ -62,7 +62,7 @@ class Work:
             found = self._encode(examples)
         except DataError:
             raise
-        except Exception as error:  # another's code
+        except Exception as error:  # somebody else's code
             reason = " ".join(str(error).split()).rstrip(".")
             raise DataError(
                 f"`encoder` {self.encoder.name!r} failed on {self.kind} {first + 1:,} to "

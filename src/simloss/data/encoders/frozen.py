@@ -1,4 +1,4 @@
-"""An encoder that is not fitted: a Hugging Face model, or a function of the user's own."""
+"""A pretrained encoder: a Hugging Face model, or the user's own function."""
 
 import hashlib
 import inspect
@@ -26,7 +26,7 @@ class FrozenEncoder:
 
     Attributes:
         name: as the user wrote it.
-        version: differs where its features may differ; features are kept under it.
+        version: differs if its features may differ; features are cached under it.
         load: makes the function from a list of texts or images to an array (N, D), when needed.
     """
 
@@ -38,7 +38,7 @@ class FrozenEncoder:
 def frozen_encoder(name: str, kind: Kind) -> FrozenEncoder:
     """The encoder that `--encoder` names: `hf:NAME-OR-FOLDER` or `module:callable`.
 
-    A name out of a file is plain text: then nothing is imported by it, nor downloaded.
+    A name from a file is plain text: nothing is imported or downloaded for it.
     """
     if name.startswith(hf.PREFIX):
         model = hf.Model.named(
@@ -65,7 +65,7 @@ def _callable(name: UsersName) -> Callable[[list[Any]], Any]:
 
 
 def _source_digest(name: UsersName) -> str:
-    """Of the file the function stands in: to change it is to encode anew."""
+    """A digest of the file with the function: if it changes, everything is encoded again."""
     try:
         file = inspect.getsourcefile(inspect.unwrap(_callable(name)))
         content = bytes_of(Path(file or ""), _MOST_BYTES, follow_links=True)
@@ -75,7 +75,7 @@ def _source_digest(name: UsersName) -> str:
 
 
 def checked(name: str, kind: Kind, examples: list[Any], found: Any, first: int) -> Features:
-    """What an encoder returned as float32 (N, D), or one sentence on what is wrong with it."""
+    """What an encoder returned as float32 (N, D), or an error that says what is wrong with it."""
     if hasattr(found, "detach"):
         found = found.detach().cpu().float().numpy()
     try:

@@ -20,12 +20,12 @@ from ..source import Folder
 PREFIX = "hf:"
 _POOLINGS = ("mean", "cls")
 _BATCH = 32
-_MOST_TOKENS = 512  # of a model that knows no limit
+_MOST_TOKENS = 512  # for a model without a limit
 _MOST_BYTES = 2**24
 
 
 def with_whole_path(encoder: UsersName) -> UsersName:
-    """The same encoder, wherever it is started from: a folder by its whole path."""
+    """The same name from any current folder: a folder by its absolute path."""
     if not encoder.startswith(PREFIX):
         return encoder
     model = Model.named(encoder.removeprefix(PREFIX), may_download=True)
@@ -34,11 +34,11 @@ def with_whole_path(encoder: UsersName) -> UsersName:
 
 @dataclass(frozen=True)
 class Model:
-    """A model in a folder, or known to the hub by name.
+    """A model in a folder, or on the hub by name.
 
     Attributes:
         name: a path or a name.
-        pooling: "mean" or "cls", or None for what the model was made for.
+        pooling: "mean" or "cls", or None for the model's own.
         is_folder: whether it is a path.
         may_download: whether the network may be used.
     """
@@ -50,7 +50,7 @@ class Model:
 
     @classmethod
     def named(cls, text: str, *, may_download: bool) -> "Model":
-        """From `NAME`, `FOLDER`, or either with `@mean` or `@cls` behind it."""
+        """From `NAME`, `FOLDER`, or either followed by `@mean` or `@cls`."""
         name, at, pooling = text.rpartition("@")
         if not at or expanded(text).is_dir():
             name, pooling = text, ""
@@ -113,7 +113,7 @@ class Model:
         return Path(found).parent.name if isinstance(found, str) else None
 
     def _made_for(self) -> str:
-        """The pooling that a folder of sentence-transformers asks for, else the mean."""
+        """The pooling that a sentence-transformers folder specifies, else the mean."""
         if self.is_folder:
             with suppress(OSError, ValueError, AttributeError):
                 about = json.loads(bytes_of(Path(self.name, "1_Pooling/config.json"), _MOST_BYTES))
@@ -128,7 +128,7 @@ def _device() -> torch.device:
 
 
 class _Texts:
-    """Texts of about equal length together, so that little is padded."""
+    """Groups texts of about equal length, so that there is little padding."""
 
     def __init__(self, net: Any, tokenizer: Any, pooling: str) -> None:
         self.net, self.tokenizer, self.pooling = net, tokenizer, pooling
@@ -161,7 +161,7 @@ class _Texts:
 
 
 class _Images:
-    """Images as the model's own processor makes them ready."""
+    """Images prepared by the model's own processor."""
 
     def __init__(self, net: Any, processor: Any, pooling: str) -> None:
         self.net, self.processor, self.pooling = net, processor, pooling

@@ -1,8 +1,7 @@
-"""Features on disk: a folder of pieces, each whole or not there.
+"""Features on disk: a folder of pieces, each complete or absent.
 
-Several processes may fill one folder at once: a piece is the same whoever made it, and the last
-to finish it wins. What a crash leaves is as many pieces as were whole, and the next start goes on
-from there.
+Several processes may fill one folder at once: every process makes the same pieces, and the last to
+finish one wins. A crash leaves the complete pieces, and the next start continues from there.
 """
 
 import hashlib
@@ -19,7 +18,7 @@ from ..image_cache import cache_folder
 from ..images import Cache
 from .frozen import Features
 
-_FORMAT = 1  # a new number when what is written under the same key changes
+_FORMAT = 1  # increase it when what is written under the same key changes
 
 
 class Pieces:
@@ -33,7 +32,7 @@ class Pieces:
             self.folder = folder / f"features-{key.hexdigest()[:24]}"
 
     def get(self, number: int) -> tuple[Features, Any] | None:
-        """A piece's features and the notes beside them; None if it is not there, or damaged."""
+        """A piece's features and the notes beside them; None if it is missing or damaged."""
         if self.folder is None:
             return None
         try:
@@ -43,7 +42,7 @@ class Pieces:
             return None
 
     def keep(self, number: int, features: Features, notes: Any) -> None:
-        """Write a piece; where that cannot be, the next start has it made again."""
+        """Write a piece; if that fails, the next start makes it again."""
         if self.folder is None:
             return
         content = io.BytesIO()

@@ -1,4 +1,4 @@
-"""Class names, or what describes them, by a text encoder: how alike the classes are."""
+"""The similarity of class names, or of descriptions, by a text encoder."""
 
 import csv
 import hashlib
@@ -14,7 +14,7 @@ from ..images import Cache
 from .encode import Tell
 from .texts import encoded_texts
 
-# So that the powers 2, 1 and 1/2 of it are the temperatures tried for the shipped word vectors.
+# Its powers 2, 1 and 1/2 are then the temperatures tried for the shipped word vectors.
 _TEMPERATURE = 0.5
 _MOST_BYTES = 2**26
 
@@ -27,7 +27,7 @@ def similarity_of_names(
     cache: Cache = None,
     tell: Tell | None = None,
 ) -> Similarity:
-    """The angles between the classes' names, or their descriptions, as the encoder sees them.
+    """The similarity by the angles between the encoded names or descriptions of the classes.
 
     The name of a class may be any word, or several; "_" counts as a space.
 
@@ -40,7 +40,7 @@ def similarity_of_names(
 
 
 def kept_similarity(similarity: Similarity) -> Path:
-    """The file in which a similarity of names is kept, for every process that trains with it."""
+    """The file that stores a similarity of names, for every process that trains with it."""
     content = repr(similarity.names).encode() + similarity.to_dense().numpy().tobytes()
     key = hashlib.sha256(content).hexdigest()[:24]
     path = own_folder(cache_folder() / f"names-{key}") / "names.npz"
@@ -50,7 +50,7 @@ def kept_similarity(similarity: Similarity) -> Path:
 
 
 def descriptions_in(path: Path, names: Sequence[str]) -> dict[str, str]:
-    """What a CSV file says of each class: its name and a description in each line."""
+    """The descriptions in a CSV file: a class and its description in each line."""
     text = bytes_of(path, _MOST_BYTES, follow_links=True).decode("utf-8-sig")
     found: dict[str, str] = {}
     for number, line in enumerate(csv.reader(text.splitlines()), 1):

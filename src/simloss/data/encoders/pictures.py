@@ -1,4 +1,4 @@
-"""Image files -> features, decoded and encoded a piece at a time: no more are ever held."""
+"""Image files -> features, decoded and encoded one piece at a time, so that few are in memory."""
 
 import hashlib
 from itertools import count, islice
@@ -16,7 +16,7 @@ from .encode import PIECE, Tell, Work, stacked
 from .frozen import Features, frozen_encoder
 from .kept import Pieces
 
-# Pixels of the longer side: what today's encoders look at, and a bound for the memory.
+# Pixels of the longer side: enough for today's encoders, and a bound for the memory.
 MOST_PIXELS = 512
 
 Files = list[tuple[str, bytes]]
@@ -32,10 +32,10 @@ def encoded_images(
     cache: Cache = None,
     tell: Tell | None = None,
 ) -> Images:
-    """The features of every image that `row_name` has a row for.
+    """The features of every image that `row_name` gives a row.
 
-    Each comes to the encoder as it is, an RGB image of Pillow, made smaller only where a side has
-    more than `size` pixels (512 if not given).
+    The encoder gets each as an RGB image of Pillow, reduced only if a side has more than `size`
+    pixels (by default 512).
     """
     most, made = size or MOST_PIXELS, frozen_encoder(encoder, "images")
     what = ("images", source.fingerprint(), rules, str(most), made.version())
@@ -45,7 +45,7 @@ def encoded_images(
     wanted = wanted_files(source, row_name, index)
     for number in count():
         kept = pieces.get(number)
-        # A file of an archive can be read only until the next one is asked for.
+        # A file of an archive can be read only until the next one is requested.
         files = [(row, b"" if kept else file.read()) for row, file in islice(wanted, PIECE)]
         if not files:
             break
@@ -73,7 +73,7 @@ def encoded_images(
 def _piece(
     files: Files, work: Work, most: int, first: int, total: int
 ) -> tuple[Features, dict[str, Any]]:
-    """The features of some files, and beside them the names and digests of their rows."""
+    """The features of some files, and the names and digests of their rows."""
     rows, images, unreadable = [], [], []
     for name, picture in decode.pictures(files, most):
         if isinstance(picture, decode.Unreadable):

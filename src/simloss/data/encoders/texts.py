@@ -14,7 +14,7 @@ from .kept import Pieces
 def encoded_texts(
     texts: Sequence[str], encoder: str, *, cache: Cache = None, tell: Tell | None = None
 ) -> Tensor:
-    """The features of texts, float32 (N, D), made once and kept.
+    """The features of texts, float32 (N, D), computed once and cached.
 
     Args:
         texts: one per example.

@@ -1,4 +1,4 @@
-"""Texts as numbers by the words in them, which nothing has to be downloaded for."""
+"""Texts as numbers by their words, without any download."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,21 +11,21 @@ from torch import Tensor
 from ... import _checks
 from ..errors import DataError
 
-# How many numbers stand for a text; docs/howto/text.md has the measurement.
+# How many numbers a text becomes.
 SIZE = 200
 _MOST_TERMS = 30_000
 
 
 @dataclass(frozen=True)
 class Tfidf:
-    r"""TF-IDF of words and pairs, and its strongest directions, by the training part alone.
+    r"""TF-IDF of words and pairs, and its strongest directions, fitted on the training part only.
 
     .. math:: x_n = V^\top \frac{w_n}{\lVert w_n \rVert}, \quad
         w_{nt} = (1 + \log f_{nt}) \, \mathrm{idf}_t
 
-    f counts how often a term stands in a text; V holds the directions of scikit-learn's
-    TruncatedSVD. Terms that only one training text has are not used. Where there are fewer terms
-    or texts than `size`, the last numbers are 0.
+    f counts how often a term occurs in a text; V holds the directions of scikit-learn's
+    TruncatedSVD. Terms in only one training text are not used. If there are fewer terms or
+    texts than `size`, the last numbers are 0.
 
     Attributes:
         terms: the words and pairs that count.
@@ -45,7 +45,7 @@ class Tfidf:
 
     @classmethod
     def fit(cls, texts: Sequence[str], indices: Tensor, size: int = SIZE) -> "Tfidf":
-        """By `texts[i]` for each i in `indices`."""
+        """Fit on `texts[i]` for each i in `indices`."""
         _checks.installed("sklearn", "cli")
         from sklearn.decomposition import TruncatedSVD
         from sklearn.feature_extraction.text import TfidfVectorizer
@@ -54,7 +54,7 @@ class Tfidf:
         words = TfidfVectorizer(**_OPTIONS, min_df=2, max_features=_MOST_TERMS)
         try:
             weights = words.fit_transform(some)
-        except ValueError:  # scikit-learn's words for it are about its own options
+        except ValueError:  # scikit-learn's message is about its own options
             raise DataError(
                 "the texts of the training part must have words in common, but no word stands in "
                 "two of them; give more texts."
@@ -76,7 +76,7 @@ class Tfidf:
 
     @classmethod
     def checked(cls, terms: Any, idf: Tensor, directions: Tensor) -> "Tfidf":
-        """The same from a file; ValueError where its pieces do not fit together."""
+        """The same from a file; ValueError if its parts do not fit together."""
         shapes = ((len(terms),), (len(terms), directions.shape[-1]))
         kinds = idf.dtype == directions.dtype == torch.float32
         if (idf.shape, directions.shape) != shapes or len(set(terms)) < len(terms) or not kinds:
@@ -84,7 +84,7 @@ class Tfidf:
         return cls(tuple(terms), idf, directions)
 
 
-# Words of any letters, also single ones; pairs, because "not good" is not good.
+# Words in any alphabet, also single letters; pairs, because "not good" is not good.
 _OPTIONS: dict[str, Any] = {
     "sublinear_tf": True,
     "ngram_range": (1, 2),

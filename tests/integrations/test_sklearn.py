@@ -27,7 +27,7 @@ SIZES = ["small", "medium", "large"]
 
 
 def expected_failures(estimator):
-    """By check, why it must fail; nothing at all for the estimator as it comes."""
+    """By check, why it must fail; nothing at all for one that answers by argmax."""
     failures = {}
     if estimator.early_stopping:
         reason = "one of two equal examples may be held out, where a weight of 2 is not divided"
@@ -41,6 +41,7 @@ def expected_failures(estimator):
 @parametrize_with_checks(
     [
         SimLossClassifier(**QUICK),
+        SimLossClassifier(loss="simloss", r=0.8, decision="argmax", **QUICK),
         SimLossClassifier(loss="proper", decision="median", early_stopping=True, **QUICK),
     ],
     expected_failed_checks=expected_failures,
@@ -59,7 +60,8 @@ def sized(count=150, seed=0):
 
 
 def ordered(**options):
-    return SimLossClassifier(**{**QUICK, "class_order": SIZES, "r": 0.5, **options})
+    paper = {"loss": "simloss", "decision": "argmax", "r": 0.5}
+    return SimLossClassifier(**{**QUICK, "class_order": SIZES, **paper, **options})
 
 
 class TestClassOrder:
@@ -400,3 +402,43 @@ def test_whole_numbers_may_come_as_floats():
     floats = {"hidden": (4.0,), "batch_size": 16.0, "max_iter": 2.0, "patience": np.float64(2)}
     expected = ordered(**options).fit(X, y).predict_proba(X)
     assert np.array_equal(ordered(**floats).fit(X, y).predict_proba(X), expected)
+
+
+class TestDefaults:
+    """Cross entropy, answered by what suits the classes; smooth if asked for."""
+
+    def test_cross_entropy_by_the_median(self):
+        X, y = sized()
+        plain = SimLossClassifier(class_order=SIZES, **QUICK).fit(X, y)
+        same = SimLossClassifier(
+            class_order=SIZES, loss="cross-entropy", decision="median", r=0.1, **QUICK
+        ).fit(X, y)
+        assert np.array_equal(plain.predict_proba(X), same.predict_proba(X))
+        assert np.array_equal(plain.predict(X), same.predict(X))
+
+    def test_what_suits_a_tree_and_a_matrix(self):
+        X, y = sized()
+        tree = Tree.from_paths(["not/small", "not/medium", "large"])
+        S = np.array([[1, 0.9, 0], [0.9, 1, 0], [0, 0, 1]])
+        for known, cost in ((tree, tree), (S, 1 - S)):
+            net = SimLossClassifier(known, class_order=SIZES, **QUICK).fit(X, y)
+            asked = clone(net).set_params(decision=cost).fit(X, y)
+            assert np.array_equal(net.predict(X), asked.predict(X))
+
+    @pytest.mark.parametrize("loss", ["cross-entropy", "blended"])
+    def test_smoothness_by_the_rule_is_that_of_the_number_of_examples(self, loss):
+        X, y = sized()
+        options = {"class_order": SIZES, "loss": loss, **QUICK}
+        ruled = SimLossClassifier(smoothness="rule", **options).fit(X, y)
+        number = SimLossClassifier(smoothness=3 * 3 / (3 * len(X)), **options).fit(X, y)
+        assert np.array_equal(ruled.predict_proba(X), number.predict_proba(X))
+        none = SimLossClassifier(**options).fit(X, y)
+        much = SimLossClassifier(smoothness=30.0, **options).fit(X, y)
+        steps = [
+            np.abs(np.diff(np.log(n.predict_proba(X)[:, [2, 1, 0]]))).mean() for n in (much, none)
+        ]
+        assert steps[0] < 0.5 * steps[1]
+
+    def test_bad_input(self):
+        with pytest.raises((TypeError, ValueError), match="`smoothness` must be"):
+            SimLossClassifier(smoothness="much", **QUICK).fit(*sized())

@@ -16,7 +16,7 @@ def test_a_weighted_loss_is_divided_by_the_number_of_labels(options):
     logits = torch.randn(5, C, generator=torch.Generator().manual_seed(0))
     labels = torch.tensor([0, 1, 2, -100, 2])
     weight = torch.tensor([1.0, 5.0, 9.0])
-    loss = trainer_loss(S, weight=weight, **options)
+    loss = trainer_loss(S, loss="simloss", weight=weight, **options)
     total = simloss.sim_loss(logits, labels, S, weight=weight, reduction="sum", **options)
     assert loss((logits,), labels).item() == pytest.approx(total.item() / 4)
     assert loss((logits,), labels, 4).item() == pytest.approx(total.item() / 4)

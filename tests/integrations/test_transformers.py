@@ -108,7 +108,7 @@ class TestValues:
         logits = torch.randn(5, VOCABULARY, dtype=torch.float64)
         labels = torch.arange(5)
         losses = by_loops("simloss", logits.unsqueeze(0), labels.unsqueeze(0), shift=False)
-        loss = trainer_loss(S)(SequenceClassifierOutput(logits=logits), labels)
+        loss = trainer_loss(S, loss="simloss")(SequenceClassifierOutput(logits=logits), labels)
         assert loss.item() == pytest.approx(sum(losses) / 5)
 
     def test_the_identity_is_the_models_own_loss(self):

@@ -6,7 +6,8 @@ import shutil
 import subprocess
 from dataclasses import replace
 from pathlib import Path
-from statistics import median, stdev
+from statistics import fmean, median, stdev
+from types import MappingProxyType, SimpleNamespace
 
 import pytest
 
@@ -18,13 +19,18 @@ from simloss.experiment.plan.treatment import Treatment
 from simloss.report.judge.results import Results
 from simloss.report.judge.run import Run
 from simloss.report.judge.verdict import verdict
+from simloss.report.over_sources import over_sources
 from simloss.report.paper import in_the_paper
+from simloss.report.prose_numbers import NUMBER, with_numbers
 from simloss.report.results_page import refresh, refreshed
 from simloss.report.results_table import results_table
+from simloss.report.shared_seeds import shared_seeds
 from simloss.report.start_rules import RULES, Case, left_out
 from simloss.report.starting_values import cases, starting_values
 
 PAGE = Path(__file__).parents[2] / "docs" / "results.md"
+# Pages whose prose has numbers from the records.
+PAGES = [PAGE, PAGE.with_name("choose.md"), PAGE.parents[1] / "README.md"]
 
 
 def changed():
@@ -38,11 +44,21 @@ def changed():
 
 
 @pytest.mark.skipif(not PAGE.exists(), reason="not in a clone")
-def test_the_published_page_is_in_step_with_the_committed_records():
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_the_published_pages_are_in_step_with_the_committed_records(page):
     if changed():
         pytest.skip("records or page are being changed; judged when they are committed")
+    text = page.read_text(encoding="utf-8")
+    assert NUMBER.search(text), "numbers in its prose are filled in from the records"
+    assert refreshed(text, page.parent) == text, f"run: simloss report {page.name}"
+
+
+@pytest.mark.skipif(not PAGE.exists(), reason="not in a clone")
+def test_no_number_of_the_summary_is_written_by_hand():
     text = PAGE.read_text(encoding="utf-8")
-    assert refreshed(text, PAGE.parent) == text, "run: simloss report docs/results.md"
+    summary = text[text.index("## In short") : text.index("### What was asked")]
+    by_hand = re.findall(r"[−+]\d+(?:\.\d+)?|\b\d+\.\d+", NUMBER.sub("", summary))
+    assert by_hand == [], "mark it: <!-- number: ... -->, as report/prose_numbers.py says"
 
 
 def cells(table):
@@ -282,3 +298,106 @@ def test_thinned_records_say_the_same(ordered, tmp_path):
         r["cell"] for r in RunFolder(ordered).records()
     ]
     assert not any("history" in record for record in folder.records())
+
+
+class TestOverSources:
+    """Two tables and a third that has two sizes; what a setting gains is known."""
+
+    GAINS = MappingProxyType({"one": 0.10, "two": -0.05, "three": 0.20, "three-5-percent": 0.40})
+
+    @pytest.fixture
+    def runs(self):
+        made = []
+        for name, gain in self.GAINS.items():
+
+            def value(arm, rule, metric, gain=gain):
+                if metric != "mae":
+                    return 0.3
+                smooth = arm.options.get("smoothness") == "rule"
+                return 2 * (1 - gain * (smooth + 0.5 * (arm.value == 0.3) + (arm.value == 0.5)))
+
+            data = DataConfig("table", f"{name.partition('-')[0]}.csv", {"target": "y"})
+            arms = (
+                Treatment("cross-entropy"),
+                Treatment("cross-entropy", "order", options={"smoothness": "rule"}),
+                Treatment("soft-target", "order", 0.3),
+                Treatment("soft-target", "order", 0.5),
+            )
+            config = replace(made_up.config(), name=name, data=data, treatments=arms)
+            records = made_up.records(config, value, noise=0, luck=0)
+            made.append(SimpleNamespace(config=config, results=Results.of(records, config)))
+        return made
+
+    def test_by_hand(self, runs):
+        table, against = over_sources(runs).split("\n\n")
+        head, _, *lines = cells(table)
+        found = {line[0]: dict(zip(head[1:], line[1:], strict=True)) for line in lines}
+        assert found["one"]["B"] == "−10.0"
+        assert found["two"]["B"] == "+5.0"
+        assert found["three"]["B"] == "−30.0"  # the mean of its two sizes
+        assert found["**middle**"]["B"] == "−10.0"
+        assert found["**lower than cross entropy in**"]["B"] == "2"
+        assert float(found["**p against cross entropy**"]["B"]) == 0.5  # 2 of 8 patterns of signs
+        # r = .5 gains twice what .3 does: the others choose it, and for "two" that is wrong.
+        assert found["two"]["soft targets, chosen"] == "+5.0"
+        assert cells(against)[2][:3] == ["B", "soft targets, chosen", "0 of 3"]
+
+    def test_a_source_that_lacks_a_setting_is_left_out(self, runs):
+        runs[0].results.rows[1].cells.clear()
+        table, _ = over_sources(runs).split("\n\n")
+        assert [line[0] for line in cells(table)[2:4]] == ["two", "three"]
+
+
+class TestNumbersInProse:
+    FIXTURE = PAGE.parents[1] / "tests" / "fixtures" / "formats-1"
+
+    def values(self, label):
+        run = Run.read(self.FIXTURE / "run")
+        row = next(row for row in run.results.done if row.label == label)
+        return list(row.by_seed("test", "argmax", "mae").values())
+
+    def test_a_mean_and_a_change(self):
+        text = (
+            "from <!-- number: run; cross entropy; argmax; mae -->9<!-- . --> by "
+            "<!-- number: run; SimLoss, r = 0.5; argmax; mae; against cross entropy -->?<!-- . -->"
+        )
+        before, after = (fmean(self.values(name)) for name in ("cross entropy", "SimLoss, r = 0.5"))
+        change = f"{100 * (after / before - 1):+.1f} %".replace("-", "−")
+        found = re.sub("<!--.*?-->", "", with_numbers(text, self.FIXTURE))
+        assert found == f"from {before:.2f} by {change}"
+        assert with_numbers(with_numbers(text, self.FIXTURE), self.FIXTURE) == with_numbers(
+            text, self.FIXTURE
+        )
+
+    def test_a_cell_of_a_table(self, tmp_path):
+        table = "| x | A | B |\n| --- | --- | --- |\n| **middle** | 1 | −2.5 |\n"
+        (tmp_path / "other.md").write_text(table, encoding="utf-8")
+        for page, text in (("other.md", ""), ("this page", f"\n\n{table}")):
+            marked = f"<!-- number: {page}; B; middle -->?<!-- . -->{text}"
+            assert "-->−2.5<!--" in with_numbers(marked, tmp_path)
+        with pytest.raises(ValueError, match="none has 'C' and 'middle'"):
+            with_numbers("<!-- number: other.md; C; middle --><!-- . -->", tmp_path)
+
+    @pytest.mark.parametrize(
+        ("text", "words"),
+        [
+            ("<!-- number: run; cross entropy; argmax; mae -->9", "must close each number"),
+            ("<!-- number: run; cross entropy -->9<!-- . -->", "must say `folder; label; rule"),
+            ("<!-- number: run; magic; argmax; mae -->9<!-- . -->", "'magic' is none"),
+        ],
+    )
+    def test_what_cannot_be_filled_in(self, text, words):
+        with pytest.raises(ValueError, match=words):
+            with_numbers(text, self.FIXTURE)
+
+    def test_shared_seeds_are_raw(self):
+        """A treatment with one of two seeds stands beside cross entropy on that seed alone."""
+        run = Run.read(self.FIXTURE / "run")
+        row = run.results.done[-1]
+        for numbers in row.numbers.values():
+            numbers.pop(1)
+        base = run.results.baseline.by_seed("test", "argmax", "mae")[0]
+        line = cells(shared_seeds(run))[-1]
+        assert line[1] == "1"
+        own = row.by_seed("test", "argmax", "mae")[0]
+        assert line[2] == f"{base:.2f} → {own:.2f}"

@@ -10,7 +10,8 @@ from torch import Tensor, nn
 from .. import _checks
 from ..decision import decide
 from ..decision.costs import WORDS
-from ..loss.registry import BASELINE, LOSSES
+from ..loss.registry import BASELINE, BY_RULE, LOSSES
+from ..similarity import Tree, class_graph
 from .class_knowledge import cost_of, similarity_of
 from .class_order import LabelOrder, order_of_categories
 from .table_net import Patience, TableNet, held_out
@@ -59,12 +60,16 @@ class SimLossClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             or "cross-entropy", which ignores the similarity.
         decision: as for :func:`simloss.decide`: "argmax", "median", "mean", a (K, K) cost in
             class order (or a pandas table with labels), row = true class, a similarity or a
-            tree. With similarity "values", median and mean use the values of the labels.
+            tree. With similarity "values", median and mean use the values of the labels. None is
+            what suits the similarity: the median of an order, else the answer of the lowest
+            expected cost by the tree or the similarity.
         class_order: every label, from the lowest to the highest; may name classes without examples.
         lower_bound: for "words", in [0, 1).
         temperature: for a tree.
         cross_entropy_share: the share of cross entropy, in [0, 1]; 0 leaves it to `loss`.
         label_smoothing: in [0, 1].
+        smoothness: of the logits over like classes, at least 0, beside any loss; "rule" sets it by
+            the number of training examples (with :meth:`partial_fit`, of those of the first call).
         class_weight: label -> weight, or "balanced". Multiplied by `sample_weight`.
         hidden: the sizes of the hidden layers; () is a linear model.
         learning_rate: of AdamW.
@@ -112,14 +117,15 @@ class SimLossClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self,
         similarity: Any = "order",
         *,
-        r: float = 0.8,
-        loss: str = "simloss",
-        decision: Any = "argmax",
+        r: float = 0.95,
+        loss: str = "cross-entropy",
+        decision: Any = None,
         class_order: Sequence[Any] | None = None,
         lower_bound: float = 0.0,
         temperature: float = 1.0,
         cross_entropy_share: float = 0.0,
         label_smoothing: float = 0.0,
+        smoothness: Any = 0.0,
         class_weight: dict[Any, float] | str | None = None,
         hidden: Sequence[int] = (64, 64),
         learning_rate: float = 3e-3,
@@ -142,6 +148,7 @@ class SimLossClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.temperature = temperature
         self.cross_entropy_share = cross_entropy_share
         self.label_smoothing = label_smoothing
+        self.smoothness = smoothness
         self.class_weight = class_weight
         self.hidden = hidden
         self.learning_rate = learning_rate
@@ -243,6 +250,8 @@ class SimLossClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         _checks.at_least_zero("weight_decay", self.weight_decay)
         _checks.at_least_zero("tol", self.tol)
         _checks.fraction("validation_fraction", self.validation_fraction)
+        if self.smoothness != BY_RULE:
+            _checks.at_least_zero("smoothness", self.smoothness)
 
     def _learn_classes(self, classes: Array, categories: list[Any] | None) -> None:
         self.classes_ = classes
@@ -261,13 +270,23 @@ class SimLossClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self._cost()  # reports a mistake in it now
 
     def _cost(self) -> tuple[Any, Any]:
-        by_value = isinstance(self.similarity, str) and self.similarity == "values"
-        return cost_of(self.decision, self._order, by_value=by_value)
+        choice, by_word = self._decision(), isinstance(self.similarity, str)
+        if choice is None:  # words, an array, a similarity: all are over the class order by now
+            return self.similarity_, None
+        return cost_of(choice, self._order, by_value=by_word and self.similarity == "values")
+
+    def _decision(self) -> Any:
+        """What was asked for, or what suits the similarity; None for the similarity itself."""
+        if self.decision is not None or isinstance(self.similarity, Tree):
+            return self.similarity if self.decision is None else self.decision
+        is_line = isinstance(self.similarity, str) and self.similarity in ("order", "values")
+        return "median" if is_line else None
 
     def _goes_by_order(self) -> bool:
         by_similarity = isinstance(self.similarity, str) and self.similarity == "order"
-        by_decision = isinstance(self.decision, str) and WORDS.get(self.decision) != "zero-one"
-        return (by_similarity and self.loss != BASELINE) or by_decision
+        decision = self._decision()
+        by_decision = isinstance(decision, str) and WORDS.get(decision) != "zero-one"
+        return (by_similarity and (self.loss != BASELINE or self.smoothness != 0)) or by_decision
 
     def _weights(self, X: Array, y: Array, classes: Array, sample_weight: Any) -> Array:
         """One weight per example: its own times that of its class, (N)."""
@@ -325,18 +344,27 @@ class SimLossClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             seed=int(random.randint(2**31 - 1)),
             device=torch.device(self.device),
         )
-        self._loss = self._loss_module()
+        self._loss = self._loss_module(float(weights.sum()))
         self.n_iter_ = 0
         self.loss_curve_: list[float] = []
         if hasattr(self, "validation_curve_"):  # of an earlier fit
             del self.validation_curve_
 
-    def _loss_module(self) -> nn.Module:
+    def _loss_module(self, examples: float) -> nn.Module:
+        """For so many training examples, each counted by its weight."""
         smoothing = _checks.share("label_smoothing", self.label_smoothing)
-        options = {"reduction": "none", "label_smoothing": smoothing}
+        options: dict[str, Any] = {"reduction": "none", "label_smoothing": smoothing}
         if self.cross_entropy_share and self.loss != BASELINE:
             options["cross_entropy_share"] = self.cross_entropy_share
-        made: nn.Module = LOSSES[self.loss].make(self.similarity_, **options)
+        loss = self.loss
+        if self.smoothness != 0:
+            smoothness = self.smoothness
+            if smoothness == BY_RULE:
+                smoothness = class_graph(self.similarity_).total_weight / examples
+            options["smoothness"] = _checks.at_least_zero("smoothness", smoothness)
+            if loss == BASELINE:  # the similarity is there for its graph alone
+                loss, options["cross_entropy_share"] = "simloss", 1.0
+        made: nn.Module = LOSSES[loss].make(self.similarity_, **options)
         return made
 
     def _epoch(self, x: Tensor, t: Tensor, w: Tensor) -> float:

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from .. import _checks
 from ..loss.module import SimilarityLoss
 from ..loss.registry import LOSSES, WITH_SIMILARITY
+from ..similarity import ClassGraph
 
 # The label that does not count; the Trainer counts with it, so it is fixed.
 _IGNORED = -100
@@ -19,12 +20,14 @@ _IGNORED = -100
 def trainer_loss(
     similarity: Any,
     *,
-    loss: str = "simloss",
+    loss: str = "blended",
     shift: bool | None = None,
     head_of: nn.Module | None = None,
     weight: Tensor | None = None,
     label_smoothing: float = 0.0,
     cross_entropy_share: float = 0.0,
+    smoothness: float | ClassGraph = 0.0,
+    examples: int | None = None,
 ) -> "TrainerLoss":
     r"""A loss for ``Trainer(compute_loss_func=...)``.
 
@@ -54,6 +57,9 @@ def trainer_loss(
         label_smoothing: in [0, 1]; the share of the uniform distribution in the target.
         cross_entropy_share: in [0, 1]; the share of plain cross entropy in the loss. 0 leaves it
             to `loss`.
+        smoothness: as in :func:`simloss.sim_loss`.
+        examples: the number of training examples, or of labels, that sets the smoothness by its
+            rule.
 
     Example:
         >>> import simloss, torch
@@ -68,7 +74,14 @@ def trainer_loss(
     """
     known = LOSSES[_checks.choice("loss", loss, WITH_SIMILARITY)]
     share = {"cross_entropy_share": cross_entropy_share} if cross_entropy_share else {}
-    held = known.make(similarity, weight=weight, label_smoothing=label_smoothing, **share)
+    held = known.make(
+        similarity,
+        weight=weight,
+        label_smoothing=label_smoothing,
+        smoothness=smoothness,
+        examples=examples,
+        **share,
+    )
     head = None if head_of is None else _Head(_last_layer(head_of, held.similarity.num_classes))
     return TrainerLoss(held, known.linear, shift, head)
 
@@ -137,6 +150,7 @@ class TrainerLoss:
             "reduction": reduction,
             "label_smoothing": held.label_smoothing,
             "cross_entropy_share": held.cross_entropy_share,
+            "smoothness": held._graph or 0.0,
         }
         if layer is not None:
             return self._linear(

@@ -16,6 +16,8 @@ from .sim import SimLoss
 from .soft_target import SoftTargetLoss
 
 BASELINE = "cross-entropy"
+# A smoothness that goes by the number of training examples: `total_weight / n` of the class graph.
+BY_RULE = "rule"
 
 
 @dataclass(frozen=True)

@@ -7,13 +7,17 @@ from .._disk import bytes_of
 from ..experiment.grid.store import RunFolder, RunFolderError, write_whole
 from .judge.run import Run
 from .judge.wording import listed
+from .over_sources import over_sources
+from .prose_numbers import with_numbers
 from .results_table import results_table
+from .shared_seeds import shared_seeds
 from .starting_values import starting_values
 from .tables.markdown import escaped
 
 _MOST_BYTES = 2**28
+_KINDS = "results|every result|shared seeds|over sources|starting values"
 _REGION = re.compile(
-    r"(?P<open><!-- (?P<what>results|every result|starting values): (?P<folders>[^\n]*?) -->\n)"
+    rf"(?P<open><!-- (?P<what>{_KINDS}): (?P<folders>[^\n]*?) -->\n)"
     r".*?(?P<close><!-- end -->)",
     re.DOTALL,
 )
@@ -25,8 +29,11 @@ def refresh(page: Path) -> list[str]:
     A region is what stands between ``<!-- results: FOLDER -->`` and ``<!-- end -->``, FOLDER being
     a run folder's path from the page: it becomes the verdict on that run and a table of families,
     each at its chosen parameter; after ``<!-- every result: FOLDER -->``, of all treatments.
-    Between ``<!-- starting values: FOLDERS -->`` and the end comes what value of the parameter to
-    start with, from the records of several.
+    After ``<!-- shared seeds: FOLDER -->``, of all in raw numbers of the seeds shared with cross
+    entropy. Between ``<!-- starting values: FOLDERS -->`` and the end comes what value of the
+    parameter to start with, from the records of several; after ``<!-- over sources: FOLDERS -->``
+    what one setting for all of them gains. Numbers in the prose are filled in, too, as
+    `prose_numbers` says.
     """
     text = bytes_of(page, _MOST_BYTES, follow_links=True).decode("utf-8")
     write_whole(page, refreshed(text, page.parent).encode())
@@ -35,19 +42,23 @@ def refresh(page: Path) -> list[str]:
 
 def refreshed(text: str, beside: Path) -> str:
     """The text with its regions made anew; folders are looked for beside the page."""
-    opened, whole = len(re.findall(r"<!-- (?:results|every result|starting values):", text)), 0
+    opened, whole = len(re.findall(f"<!-- (?:{_KINDS}):", text)), 0
 
     def region(match: re.Match[str]) -> str:
         nonlocal whole
         whole += 1
         folders = [beside / name for name in match["folders"].split()]
         if match["what"] == "starting values":
-            made = _starting_values(folders)
+            made = starting_values(_runs(folders))
+        elif match["what"] == "over sources":
+            made = over_sources(_runs(folders))
+        elif match["what"] == "shared seeds":
+            made = shared_seeds(Run.read(folders[0]))
         else:
             made = _results(folders[0], every=match["what"] == "every result")
         return f"{match['open']}\n{made}\n\n{match['close']}"
 
-    result = _REGION.sub(region, text)
+    result = with_numbers(_REGION.sub(region, text), beside)
     if whole != opened:
         raise ValueError(
             f"the page must close each region with `<!-- end -->`, but {opened} are "
@@ -80,8 +91,8 @@ def _about(run: Run) -> str:
     return f"*{escaped(', '.join(parts))}{examples}.*"
 
 
-def _starting_values(folders: list[Path]) -> str:
+def _runs(folders: list[Path]) -> list[Run]:
     known = [folder for folder in folders if RunFolder(folder).exists()]
     if not known:
         raise RunFolderError("the page must name run folders to learn from, but there are none.")
-    return starting_values([Run.read(folder) for folder in known])
+    return [Run.read(folder) for folder in known]

@@ -8,7 +8,7 @@ from torch import nn
 from ... import _checks
 from ..._imports import imported, names_an_attribute, users_own
 from ...data import Dataset
-from ...loss.registry import BASELINE, LOSSES, NamedLoss
+from ...loss.registry import BASELINE, BY_RULE, LOSSES, NamedLoss
 from ...similarity import Similarity
 from .alternatives import ALTERNATIVES, RIVALS, Alternative
 from .similarities import parameter_of, short_name, similarity_of
@@ -16,8 +16,6 @@ from .similarities import parameter_of, short_name, similarity_of
 # Every loss that a treatment can name beside a user's own `module:class`.
 KNOWN: dict[str, NamedLoss | Alternative] = {**LOSSES, **ALTERNATIVES, **RIVALS}
 _WITHOUT_SIMILARITY = {**ALTERNATIVES, **RIVALS}
-# Smoothness by the number of training examples: `total_weight / n` of the class graph.
-BY_RULE = "rule"
 _SHARES = ("cross_entropy_share", "label_smoothing")
 _SYMBOLS = {"lower_bound": "l", "temperature": "t"}
 

@@ -24,19 +24,20 @@ def training_config(
     loss: str | None,
     similarity: str | None,
     value: float | None,
-    rule: str,
+    rule: str | None,
     model: str | None,
     epochs: int | None,
     device: str,
     seed: int,
 ) -> Config:
-    """The preset of a source, for one treatment, one seed and one decision rule."""
+    """The preset of a source, for one treatment, one seed and one rule; its own if None."""
     shipped = source in ("diamonds", "abalone")
     preset = (
         comparison(source, epochs=epochs)
         if shipped
         else (reproduction(source, path, epochs=epochs, device=device))
     )
+    rule = rule or preset.rules[-1]
     if rule == "tree" and "tree" not in preset.rules:
         raise ValueError(f"`decision` 'tree' needs superclasses, but {source} has none.")
     kind = similarity or preset.treatments[1].similarity

@@ -68,12 +68,13 @@ def test_bad_treatments(given, message):
 
 
 def test_what_training_starts_with():
-    assert start("blended", "tree", None) == Treatment("blended", "tree", 1.0)
-    assert start("blended", "words", None).value == start(None, "words", None).value
-    assert start(None, "words-angle", None) == Treatment("blended", "words-angle", 0.5)
+    for kind in ("order", "tree", "words-angle", "costs.csv"):
+        assert start(None, kind, None) == Treatment("cross-entropy")
     assert start(None, "order", 0.5) == Treatment("blended", "order", 0.5)
+    assert start("blended", "tree", None) == Treatment("blended", "tree", 1.0)
+    assert start("blended", "words-angle", None) == Treatment("blended", "words-angle", 0.5)
     assert start("simloss", "order", None) == Treatment("simloss", "order", 0.3)
-    assert start(None, "costs.csv", None) == Treatment("soft-target", "costs.csv", 1.0)
+    assert start("soft-target", "costs.csv", None) == Treatment("soft-target", "costs.csv", 1.0)
     assert with_baseline(start("cross-entropy", "order", None)) == (Treatment("cross-entropy"),)
     assert with_baseline(Treatment("corn")) == (Treatment("cross-entropy"), Treatment("corn"))
 

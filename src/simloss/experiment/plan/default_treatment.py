@@ -23,7 +23,6 @@ def start(loss: str | None, similarity: str, value: float | None) -> Treatment:
     if loss in RIVALS:
         return Treatment(loss)
     check_command_loss(loss)
-    check_command_loss(loss)
     if loss == BASELINE:
         return Treatment(BASELINE)
     if value is None and loss in LOSSES:

@@ -12,12 +12,10 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from simloss.experiment.grid import cell
+from simloss.experiment.grid.setup import Setup, derived_seed
 from simloss.experiment.plan.presets import reproduction
 from simloss.experiment.train import loop as training
 from simloss.experiment.train.augment import crop_and_flip
-from simloss.experiment.train.measure import Judge
-from simloss.experiment.train.splits import indices_of, parts_of
 
 Augment = Callable[..., Tensor]
 
@@ -37,13 +35,12 @@ def main() -> None:
     parser.add_argument("--epochs", type=int, default=1000)
     options = parser.parse_args()
     config = reproduction("cifar100", options.path, lower_bound=(0.99,))
-    dataset = cell.dataset_of(config)
-    parts = parts_of(dataset, indices_of(dataset, config.split, 0))
-    judge = Judge.of(dataset, config.metrics)
+    setup = Setup(config)
+    parts, judge = setup.parts(0), setup.judge
     for name in options.settings:
         augment = SETTINGS[name]
         training.crop_and_flip = augment or crop_and_flip  # type: ignore[assignment]
-        net = cell.fresh_net(config, dataset, 0)
+        net = setup.net(0)
         outcome = training.train(
             net,
             torch.nn.CrossEntropyLoss(),
@@ -52,7 +49,7 @@ def main() -> None:
             judge,
             config.rules,
             replace(config.training, augment=augment is not None, epochs=options.epochs),
-            cell.derived_seed(0, "order"),
+            derived_seed(0, "order"),
         )
         net.load_state_dict(outcome.states["argmax"])
         logits = training.logits_of(net, parts["test"])

@@ -14,11 +14,9 @@ from typing import Any
 import torch
 
 from simloss.cli.memory import keep_memory
-from simloss.experiment.grid import cell
+from simloss.experiment.grid.setup import Setup
 from simloss.experiment.plan.presets import reproduction
 from simloss.experiment.train import loop as training
-from simloss.experiment.train.measure import Judge
-from simloss.experiment.train.splits import indices_of, parts_of
 
 SPENT: dict[str, float] = {}
 WORK = ("forward", "loss", "backward", "step")  # all else is overhead
@@ -45,10 +43,9 @@ def main() -> None:
     parser.add_argument("--epochs", type=int, default=3)
     options = parser.parse_args()
     config = reproduction(options.task, options.path, epochs=options.epochs)
-    dataset = cell.dataset_of(config)
-    parts = parts_of(dataset, indices_of(dataset, config.split, 0))
-    net = cell.fresh_net(config, dataset, 0)
-    loss = config.treatments[-2].loss_for(dataset)
+    setup = Setup(config)
+    parts, net = setup.parts(0), setup.net(0)
+    loss = config.treatments[-2].loss_for(setup.dataset)
     net.forward = timed("forward", net.forward)  # type: ignore[method-assign]
     loss.forward = timed("loss", loss.forward)  # type: ignore[method-assign]
     torch.Tensor.backward = timed("backward", torch.Tensor.backward)  # type: ignore[method-assign]
@@ -57,7 +54,7 @@ def main() -> None:
         part.ready = timed("batches", part.ready)
     for name in ("rows", "crop_and_flip"):
         setattr(training, name, timed("batches", getattr(training, name)))
-    judge = Judge.of(dataset, config.metrics)
+    judge = setup.judge
     answers = timed("answers", judge.answers)
     object.__setattr__(judge, "answers", answers)  # it is frozen
     started: list[float] = []

@@ -15,6 +15,7 @@ import torch
 from simloss.cli.memory import keep_memory
 from simloss.experiment.grid.cell import run_cell
 from simloss.experiment.grid.run import cells_of
+from simloss.experiment.grid.setup import Setup
 from simloss.experiment.grid.stacked_cells import run_cells_together
 from simloss.experiment.plan.presets import comparison
 
@@ -34,9 +35,11 @@ def main() -> None:
     ratios, whole_ratios = [], []
     for repeat in range(options.repeats):
         start = time.perf_counter()
-        stacked = [record for record, _ in run_cells_together(config, cells, lambda line: None)]
+        stacked = [
+            record for record, _ in run_cells_together(Setup(config), cells, lambda line: None)
+        ]
         middle = time.perf_counter()
-        single = [run_cell(config, treatment, seed)[0] for treatment, seed in cells]
+        single = [run_cell(Setup(config), treatment, seed)[0] for treatment, seed in cells]
         end = time.perf_counter()
         together = max(record["seconds"]["train"] for record in stacked)
         one_by_one = sum(record["seconds"]["train"] for record in single)

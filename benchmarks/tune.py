@@ -25,11 +25,13 @@ from typing import Any
 from simloss import metrics
 from simloss.experiment.grid.progress import progress_for
 from simloss.experiment.grid.run import run
+from simloss.experiment.grid.setup import Setup
 from simloss.experiment.grid.store import RunFolder
-from simloss.experiment.plan.presets import COMPARE_LOSSES, comparison
+from simloss.experiment.plan.presets import comparison
 from simloss.experiment.search.search import search
 from simloss.experiment.search.search_space import space_of
 from simloss.experiment.search.trials import Plan, plan
+from simloss.loss.registry import WITH_SIMILARITY
 
 
 def min_or_max(made: Plan) -> Any:
@@ -56,13 +58,15 @@ def main() -> None:
     parser.add_argument("--metric", default="mae")
     parser.add_argument("--decision", default="median")
     options = parser.parse_args()
-    space = space_of("order", COMPARE_LOSSES)
+    space = space_of("order", WITH_SIMILARITY)
     preset = comparison("diamonds")
     made = plan(preset, space, metric=options.metric, rule=options.decision, seeds=options.seeds)
     last = options.first_seed + options.repeats * options.seeds
     seeds = tuple(range(options.first_seed, last))
     place = RunFolder(options.folder / f"grid-{options.metric}-{options.decision}")
-    records = run(replace(made.config, seeds=seeds), place, resume=True, progress=progress_for())
+    records = run(
+        Setup(replace(made.config, seeds=seeds)), place, resume=True, progress=progress_for()
+    )
     shares, offs = [], []
     for repeat in range(options.repeats):
         own = seeds[repeat * options.seeds : (repeat + 1) * options.seeds]

@@ -32,26 +32,60 @@ DOWNHILL = (
 )
 
 
-def imported_parts(path):
-    """The parts of simloss that a file imports, also inside functions."""
-    package = path.relative_to(SOURCE).with_suffix("").parts
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.ImportFrom) and node.level:
-            base = package[: len(package) - node.level]
-            full = (*base, *(node.module.split(".") if node.module else ()))
-            yield from [full[0]] if full else [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("simloss."):
-            yield node.module.split(".")[1]
+def module(path):
+    """A file by its place in the package: ("loss", "sim"); a folder's __init__ is the folder."""
+    place = path.relative_to(SOURCE).with_suffix("").parts
+    return place[:-1] if place[-1] == "__init__" else place
+
+
+FILES = {module(path): path for path in SOURCE.rglob("*.py")}
+
+
+def imports(path):
+    """The files of simloss that a file imports, also inside functions, but not for types alone."""
+    folder = path.relative_to(SOURCE).parent.parts
+    tree = ast.parse(path.read_text())
+    for_types = {
+        node
+        for test in ast.walk(tree)
+        if isinstance(test, ast.If) and getattr(test.test, "id", "") == "TYPE_CHECKING"
+        for node in ast.walk(test)
+    }
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.ImportFrom) or node in for_types:
+            continue
+        if node.level:
+            base = (*folder[: len(folder) - node.level + 1], *(node.module or "").split("."))
+        elif (node.module or "").startswith("simloss"):
+            base = tuple(node.module.split(".")[1:])
+        else:
+            continue
+        base = tuple(part for part in base if part)
+        for alias in node.names:
+            found = (*base, alias.name) if (*base, alias.name) in FILES else base
+            if found and found in FILES:
+                yield found
+
+
+IMPORTS = {name: {*imports(path)} - {name} for name, path in FILES.items()}
 
 
 def test_imports_point_downhill():
-    for path in SOURCE.rglob("*.py"):
-        part = path.relative_to(SOURCE).with_suffix("").parts[0]
-        if part in ("__init__", "__main__"):
-            continue
-        for other in imported_parts(path):
-            if other != "__version__":
-                assert DOWNHILL.index(other) <= DOWNHILL.index(part), f"{path} imports {other}"
+    for name, others in IMPORTS.items():
+        if name and name != ("__main__",):
+            for other in others:
+                up = DOWNHILL.index(other[0]) > DOWNHILL.index(name[0])
+                assert not up, f"{name} imports {other}"
+
+
+def test_no_two_files_import_each_other_by_whatever_detour():
+    remaining = {name: {*others} for name, others in IMPORTS.items()}
+    while done := [name for name, others in remaining.items() if not others]:
+        for name in done:
+            del remaining[name]
+        for others in remaining.values():
+            others.difference_update(done)
+    assert not remaining, "\n".join(f"{name} -> {sorted(o)}" for name, o in remaining.items())
 
 
 def test_no_folder_for_odds_and_ends():

@@ -10,7 +10,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from simloss.experiment.grid.store import RunFolder, write_whole
+from simloss.experiment.grid.store import RunFolder
+from simloss.experiment.writing import write_whole
 
 _DIGITS = 5
 

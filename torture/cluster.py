@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 from simloss.experiment.grid.run import run
+from simloss.experiment.grid.setup import Setup
 from simloss.experiment.grid.store import RunFolder, RunFolderError
 
 from .forks import Child, warm
@@ -90,7 +91,7 @@ def _once(cluster, config, target, log, chance, counted) -> bool:  # type: ignor
 
     def work() -> None:
         try:
-            run(config, target, resume=True, cluster=address)
+            run(Setup(config), target, resume=True, cluster=address)
         except RunFolderError as error:
             print(error, file=sys.stderr)
             raise SystemExit(3) from None

@@ -11,6 +11,7 @@ import torch
 
 from simloss import data, similarity
 from simloss.experiment.grid.run import run
+from simloss.experiment.grid.setup import Setup
 from simloss.experiment.grid.store import RunFolder, RunFolderError
 from simloss.experiment.plan.config import Config
 from simloss.experiment.saved.model import SavedModel
@@ -83,7 +84,7 @@ def writers(folder: Path) -> dict[str, Callable[[Path], Any]]:
         uninterrupted(config, whole)
     from simloss.experiment.saved.train_one import train_and_save
 
-    list(train_and_save(config, folder / "m.safetensors"))
+    list(train_and_save(Setup(config), folder / "m.safetensors"))
     saved = SavedModel.load(folder / "m.safetensors")
 
     def write_report(path: Path) -> None:
@@ -128,7 +129,7 @@ def failing_steps(folder: Path, most: int | None = None) -> Figures:
             if child.code == 0 and "not reached" in child.said():
                 break
             assert child.code in (0, 3), child.said()
-            again = Child(lambda: run(config, target, resume=True) and None, folder / "log")  # noqa: B023
+            again = Child(lambda: run(Setup(config), target, resume=True) and None, folder / "log")  # noqa: B023
             again.wait()
             assert again.code == 0, again.said()
             witness.conclude()
@@ -141,7 +142,7 @@ def _failing_run(config: Config, target: RunFolder, at: int, fault: Callable[[],
     steps = Steps(at, fault)
     try:
         with steps.counted():
-            run(config, target, resume=True)
+            run(Setup(config), target, resume=True)
     except Refused as error:
         print(error)
         raise SystemExit(3) from None

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 
-from simloss.experiment.grid.cell import dataset_of
+from simloss.experiment.grid.setup import Setup
 from simloss.experiment.plan.config import Config
 
 
@@ -20,7 +20,7 @@ def warm(config: Config) -> None:
     """Import and read what every child needs, without starting a thread."""
     for name in ("torch._dynamo", "yaml", "pandas", "joblib"):
         import_module(name)
-    dataset_of(config)
+    assert Setup(config).dataset
 
 
 class Child:

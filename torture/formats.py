@@ -12,6 +12,7 @@ import torch
 
 from simloss import Tree, similarity
 from simloss.experiment.grid.run import run
+from simloss.experiment.grid.setup import Setup
 from simloss.experiment.grid.store import RunFolder
 from simloss.experiment.saved.model import SavedModel
 from simloss.experiment.saved.train_one import train_and_save
@@ -49,11 +50,11 @@ def main() -> None:
     os.chdir(FOLDER)
     expected: dict[str, object] = {"similarities": _similarities()}
     config = with_data_at(tiny_grid(Path(), stacked=True, seeds=2, epochs=2), Path("sizes.csv"))
-    run(config, RunFolder(Path("run")))
+    run(Setup(config), RunFolder(Path("run")))
     shutil.rmtree("run/running", ignore_errors=True)
     Path("run/lock").unlink()
     expected["table"] = tables_of(Path("run"))["csv"].splitlines()
-    list(train_and_save(config, Path("model.safetensors")))
+    list(train_and_save(Setup(config), Path("model.safetensors")))
     inputs = torch.tensor([[0.1, 0.2], [2.0, -2.0], [1.0, -1.0]], dtype=torch.float64)
     outputs = SavedModel.load(Path("model.safetensors")).probabilities(inputs)
     expected["model"] = {"inputs": inputs.tolist(), "outputs": outputs.tolist()}

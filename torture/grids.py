@@ -10,6 +10,7 @@ from torch import nn
 
 from simloss.experiment import UsersName
 from simloss.experiment.grid.run import cells_of, run
+from simloss.experiment.grid.setup import Setup
 from simloss.experiment.grid.store import RunFolder
 from simloss.experiment.plan.config import Config, DataConfig, TrainingConfig
 from simloss.experiment.plan.treatment import Treatment
@@ -127,5 +128,5 @@ def complete_lines(path: Path) -> list[str]:
 
 def uninterrupted(config: Config, path: Path) -> Path:
     """The same grid, run to its end at once."""
-    run(config, RunFolder(path))
+    run(Setup(config), RunFolder(path))
     return path

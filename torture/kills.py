@@ -11,6 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from simloss.experiment.grid.run import run
+from simloss.experiment.grid.setup import Setup
 from simloss.experiment.grid.store import RunFolder
 from simloss.experiment.plan.config import Config
 from simloss.experiment.train.checkpoint import Checkpoint
@@ -157,7 +158,7 @@ def _kinds(folder: Path) -> list[Callable[[int], tuple[Witness, Callable[[], Non
 def run_with_states(config: Config, target: RunFolder, every: float) -> None:
     """Run what is left, with the state of a cell written this often."""
     Checkpoint.__init__.__defaults__ = (None, every)  # type: ignore[misc]
-    run(config, target, resume=True)
+    run(Setup(config), target, resume=True)
 
 
 def void(_: object) -> None:

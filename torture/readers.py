@@ -16,6 +16,7 @@ import torch
 
 from simloss import Tree, data, similarity
 from simloss.data import image_cache
+from simloss.experiment.grid.setup import Setup
 from simloss.experiment.grid.store import RunFolder
 from simloss.experiment.plan.config import Config, cell_id
 from simloss.experiment.saved.model import SavedModel
@@ -456,10 +457,8 @@ def _experiments(folder: Path) -> list[Reader]:
 
 def _prepared(path: Path) -> Any:
     """Read and looked at as a run does before it trains; it is not the user's own."""
-    from simloss.cli.running import prepared
-
     config = Config.load(path)
-    prepared(config)
+    Setup(config).check()
     return config
 
 
@@ -507,7 +506,7 @@ def _model_of_images(folder: Path) -> bytes:
         data=DataConfig("images", str(folder / "pictures"), options),
         model="small-cnn",
     )
-    list(train_and_save(config, folder / "i.safetensors"))
+    list(train_and_save(Setup(config), folder / "i.safetensors"))
     return (folder / "i.safetensors").read_bytes()
 
 
@@ -515,7 +514,7 @@ def _trained(config: Config, path: Path) -> Any:
     """One net, from the state in the file on, if it can be used; it makes no other difference."""
     from simloss.experiment.grid.cell import run_cell
 
-    return run_cell(config, config.treatments[0], 0, unfinished=path.parent)
+    return run_cell(Setup(config), config.treatments[0], 0, unfinished=path.parent)
 
 
 def _plan(config: Config) -> Any:
@@ -557,7 +556,7 @@ def _model(folder: Path) -> bytes:
     from simloss.experiment.saved.train_one import train_and_save
 
     config = tiny_grid(folder, stacked=True, seeds=1, epochs=1)
-    list(train_and_save(config, folder / "m.safetensors"))
+    list(train_and_save(Setup(config), folder / "m.safetensors"))
     return (folder / "m.safetensors").read_bytes()
 
 
@@ -575,7 +574,7 @@ def _checkpoint(config: Config) -> bytes:
         states.append(buffer.getvalue())
 
     with mock.patch.object(Checkpoint, "save_if_due", keep):
-        run_cell(config, config.treatments[0], 0)
+        run_cell(Setup(config), config.treatments[0], 0)
     return states[0]
 
 

@@ -14,7 +14,9 @@ import torch
 
 from simloss.data.encoders.names import similarity_of_names
 from simloss.experiment import UsersName
-from simloss.experiment.plan.locate import data_config, dataset_at, their_comparison
+from simloss.experiment.plan import sources
+from simloss.experiment.plan.comparison import comparison_on
+from simloss.experiment.plan.locate import data_config
 from simloss.experiment.plan.propose import proposal
 from simloss.experiment.plan.treatment import Treatment
 
@@ -48,9 +50,9 @@ def config_of(npz, name, size):
     if components is not None:
         options["components"] = components
     data = replace(data, options=options)
-    dataset = dataset_at(data)
+    dataset = sources.dataset(data.source, data.path, data.options)
     kind = names_of(dataset) if kind == "names" else kind
-    made = their_comparison(data, dataset, proposal(dataset, kind), values=values, seeds=10)
+    made = comparison_on(data, dataset, proposal(dataset, kind), values=values, seeds=10)
     smooth = Treatment("cross-entropy", kind, options={"smoothness": "rule"})
     per_class = f"{size} per class" if size else "all"
     return replace(

@@ -192,8 +192,13 @@ class TestTrain:
         main(["train", "utkface", "--data", str(faces), "--loss", "cross-entropy", "--epochs", "1"])
         assert SavedModel.load(data_path("model.safetensors")).config.model == "age-cnn"
 
+    def test_a_decision_that_the_papers_data_does_not_know(self, capsys, faces, tmp_path):
+        few = ["--data", str(faces), "--epochs", "1", "--decision", "tree"]
+        assert "'tree' needs superclasses" in fails(capsys, "train", "utkface", *few)
+        assert not (tmp_path / "model.safetensors").exists()
+
     def test_mistakes(self, capsys, tmp_path):
-        assert "'tree' needs superclasses" in fails(
+        assert "`decision` must be one of" in fails(
             capsys, "train", "abalone", "--decision", "tree"
         )
         assert "must end in .safetensors" in fails(capsys, "train", "abalone", "--out", "x.pt")

@@ -10,8 +10,8 @@ from PIL import Image
 from cli.failing import fails
 from simloss.cli import main, stopping
 from simloss.data import abalone, table
+from simloss.experiment.plan.comparison import comparison_on
 from simloss.experiment.plan.config import DataConfig
-from simloss.experiment.plan.locate import their_comparison
 from simloss.experiment.plan.propose import proposal
 from simloss.experiment.plan.similarities import similarity_of
 from simloss.experiment.train.splits import indices_of
@@ -56,7 +56,7 @@ class TestTrain:
             assert "`--value` is for a loss with similarity, but got --loss cross-entropy" in (
                 sentence
             )
-        sentence = fails(capsys, "train", "abalone", *plain, "--similarity", "words")
+        sentence = fails(capsys, "train", "utkface", *plain, "--similarity", "order")
         assert "`--similarity` is for a loss with similarity" in sentence
         main(["train", *mine, *plain, "--similarity", "gaussian", "--epochs", "1"])  # it measures
 
@@ -201,7 +201,7 @@ def test_the_help_of_train_says_what_the_seed_changes(capsys, monkeypatch, mine)
     about = capsys.readouterr().out.partition("--seed INT")[2].partition("--device")[0]
     assert "which examples are for training, validation and test" in about
     data = table("mine.csv", target="size")
-    split = their_comparison(DataConfig("table"), data, proposal(data)).split
+    split = comparison_on(DataConfig("table"), data, proposal(data)).split
     assert len({tuple(indices_of(data, split, seed)["test"].tolist()) for seed in (0, 1)}) == 2
 
 

@@ -85,7 +85,7 @@ def test_mistakes(capsys, tmp_path):
     assert "`metric` must be a known metric, but got 'speed'" in refused(
         capsys, "abalone", "--metric", "speed"
     )
-    assert "'tree' needs superclasses" in refused(capsys, "abalone", "--decision", "tree")
+    assert "`decision` must be one of" in refused(capsys, "abalone", "--decision", "tree")
     assert "`--target` is for your own files" in refused(capsys, "abalone", "--target", "rings")
     assert "`--data` must go with utkface" in refused(capsys, "abalone", "--data", "x")
     assert "nowhere.csv" in refused(capsys, "nowhere.csv", "--target", "y")

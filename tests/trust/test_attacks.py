@@ -27,6 +27,7 @@ from simloss.data import source as source_module
 from simloss.data.archive import source
 from simloss.experiment import UsersName
 from simloss.experiment.grid.run import run
+from simloss.experiment.grid.setup import Setup
 from simloss.experiment.grid.store import RunFolder, RunFolderError
 from simloss.experiment.plan.config import Config
 from simloss.experiment.saved.model import SavedModel
@@ -248,7 +249,7 @@ class TestImports:
 
     def test_your_own_net_if_you_name_it(self, tmp_path):
         config = tiny_grid(tmp_path, stacked=False, seeds=1, epochs=1)
-        list(train_and_save(config, tmp_path / "m.safetensors"))
+        list(train_and_save(Setup(config), tmp_path / "m.safetensors"))
         saved = SavedModel.load(tmp_path / "m.safetensors", net=UsersName("torture.grids:lone_net"))
         assert saved.predict(torch.zeros(2, 2)).shape == (2,)
 
@@ -450,7 +451,7 @@ class TestText:
                 },
             }
         )
-        run(config, RunFolder(tmp_path / "run"))
+        run(Setup(config), RunFolder(tmp_path / "run"))
         page = report(tmp_path / "run").read_text()
         assert "<script>alert" not in page
         assert "<img src=x" not in page
@@ -510,7 +511,7 @@ def hostile_images(folder, data_config):
 def hostile_model(folder, setting, value, **about):
     """A model file in which one setting was changed."""
     config = tiny_grid(folder, stacked=True, seeds=1, epochs=1)
-    list(train_and_save(config, folder / "m.safetensors"))
+    list(train_and_save(Setup(config), folder / "m.safetensors"))
     changed(folder / "m.safetensors", setting, value, **about)
 
 

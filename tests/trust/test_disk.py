@@ -9,6 +9,7 @@ from torture.steps import Steps, broken_disk, no_space
 from simloss import data
 from simloss.data import DataError
 from simloss.experiment.grid.run import run
+from simloss.experiment.grid.setup import Setup
 from simloss.experiment.grid.store import RunFolder, RunFolderError
 
 
@@ -37,14 +38,14 @@ def test_a_step_to_the_disk_that_fails(tmp_path, fault):
         steps, target = Steps(at, fault), RunFolder(tmp_path / f"run{at}")
         try:
             with steps.counted():
-                run(config, target)
+                run(Setup(config), target)
         except RunFolderError as error:
             assert "cannot be written" in str(error)  # noqa: PT017
         if steps.taken < at:
             break
         witness = Witness(config, target, whole)
         witness.look()
-        run(config, target, resume=True)
+        run(Setup(config), target, resume=True)
         witness.conclude()
     assert at > 20
 
@@ -69,7 +70,7 @@ def test_damage_in_the_middle_of_the_records_cuts_nothing_off(tmp_path):
     content = folder.records_path.read_bytes()
     folder.records_path.write_bytes(content.replace(b'"together": 1', b'"together": 3', 1))
     with pytest.raises(RunFolderError, match="but line 2 is none"):
-        run(config, folder, resume=True)
+        run(Setup(config), folder, resume=True)
     assert folder.records_path.stat().st_size == len(content)
 
 

@@ -12,6 +12,7 @@ from torture.grids import Witness, tiny_grid, uninterrupted
 from simloss.experiment import UsersName
 from simloss.experiment.grid import run as grid
 from simloss.experiment.grid.run import run
+from simloss.experiment.grid.setup import Setup
 from simloss.experiment.grid.store import RunFolder, RunFolderError
 
 DYING = """
@@ -93,7 +94,7 @@ def test_two_at_once_one_is_refused(tmp_path):
         while not RunFolder(tmp_path / "run").records() and first.poll() is None:
             time.sleep(0.05)
         with pytest.raises(RunFolderError, match=f"but process {first.pid} is writing to it"):
-            run(config, RunFolder(tmp_path / "run"), resume=True)
+            run(Setup(config), RunFolder(tmp_path / "run"), resume=True)
     finally:
         first.kill()
         first.wait()

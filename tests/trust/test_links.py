@@ -21,6 +21,7 @@ from torture.readers import NAMES, readers
 from simloss import data
 from simloss.cli import main
 from simloss.experiment.grid.run import run
+from simloss.experiment.grid.setup import Setup
 from simloss.experiment.grid.store import RunFolder
 from simloss.experiment.train.checkpoint import Checkpoint
 
@@ -156,7 +157,7 @@ def test_a_received_run_writes_nothing_outside_itself(received, tmp_path, name, 
     path.unlink(missing_ok=True)
     path.symlink_to(tmp_path / target)
     with soon(), suppress(ValueError):
-        run(config, folder, resume=True)
+        run(Setup(config), folder, resume=True)
     assert (tmp_path / "outside").read_text() == SECRET
     assert list((tmp_path / "elsewhere").iterdir()) == []
 

@@ -10,6 +10,7 @@ from torture.grids import lone_net, tiny_grid
 
 from simloss.experiment import UsersName
 from simloss.experiment.grid.run import run
+from simloss.experiment.grid.setup import Setup
 from simloss.experiment.grid.store import RunFolder
 from simloss.experiment.train.checkpoint import Checkpoint
 from simloss.report import report
@@ -42,7 +43,7 @@ def importable(monkeypatch):
 def test_cell_epoch_and_batch_are_named(tmp_path, importable):
     config = tiny_grid(tmp_path, stacked=False, seeds=2)
     config = replace(config, model=UsersName("nets_that_break:breaks_in_epoch_two"))
-    records = run(config, RunFolder(tmp_path / "run"))
+    records = run(Setup(config), RunFolder(tmp_path / "run"))
     assert len(records) == 4
     for record in records:
         assert record["status"] == "failed"
@@ -62,7 +63,7 @@ def test_a_step_that_is_too_large(tmp_path, stacked, batch_size, message):
     """With one batch per epoch no loss is ever NaN: the outputs are, after the only step."""
     config = tiny_grid(tmp_path, stacked=stacked, seeds=1)
     training = replace(config.training, learning_rate=1e30, batch_size=batch_size)
-    records = run(replace(config, training=training), RunFolder(tmp_path / "run"))
+    records = run(Setup(replace(config, training=training)), RunFolder(tmp_path / "run"))
     assert [record["status"] for record in records] == ["failed", "failed"]
     assert all(message in record["error"] for record in records)
 
@@ -71,7 +72,7 @@ def test_a_step_that_is_too_large(tmp_path, stacked, batch_size, message):
 def test_one_that_fails_does_not_stop_the_others(tmp_path, stacked, monkeypatch):
     """One treatment of two has a loss that becomes infinite; the other is as it would be."""
     config = tiny_grid(tmp_path, stacked=stacked, seeds=1)
-    whole = {r["treatment"]["label"]: r for r in run(config, RunFolder(tmp_path / "whole"))}
+    whole = {r["treatment"]["label"]: r for r in run(Setup(config), RunFolder(tmp_path / "whole"))}
     broken = replace(config.treatments[1], options={"label_smoothing": 0.1})
     original = type(broken).loss_for
 
@@ -85,7 +86,7 @@ def test_one_that_fails_does_not_stop_the_others(tmp_path, stacked, monkeypatch)
         lambda self, data: Infinite() if self.options else original(self, data),
     )
     both = replace(config, treatments=(config.treatments[0], broken))
-    done, failed = run(both, RunFolder(tmp_path / "run"))
+    done, failed = run(Setup(both), RunFolder(tmp_path / "run"))
     assert failed["status"] == "failed"
     assert "the loss became" in failed["error"]
     assert done["metrics"] == whole["cross entropy"]["metrics"]

@@ -11,6 +11,7 @@ from torture.grids import tables_of
 
 from simloss import similarity
 from simloss.experiment.grid.run import run
+from simloss.experiment.grid.setup import Setup
 from simloss.experiment.grid.store import RunFolder
 from simloss.experiment.saved.model import SavedModel
 from simloss.experiment.train.checkpoint import Checkpoint
@@ -79,7 +80,7 @@ class TestFormats:
         monkeypatch.chdir(copy)
         folder = RunFolder(copy / "run")
         before = folder.records_path.read_bytes()
-        run(folder.config(), folder, resume=True)
+        run(Setup(folder.config()), folder, resume=True)
         assert folder.records_path.read_bytes() == before
 
     def test_a_model(self):

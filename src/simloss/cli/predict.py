@@ -125,7 +125,7 @@ def _write(table: "Table", out: Path) -> None:
     import pandas
 
     from .. import _checks
-    from ..experiment.grid.store import write_whole
+    from ..experiment.writing import write_whole
 
     if out.suffix.lower() == ".parquet":
         _checks.installed("pyarrow", "cli")

@@ -24,9 +24,8 @@ def report(
     Parameters
     ----------
     folder
-        The run folder, as compare and reproduce leave it. Or a Markdown page with regions that
-        begin with <!-- results: FOLDER --> and end with <!-- end -->: they are made anew.
-        Or a saved model, a .safetensors file, with --data: the figures for that net alone.
+        The run folder, as compare and reproduce leave it; or a saved model, a .safetensors file,
+        with --data: the figures for that net alone.
     out
         Where to write; into the run folder if not given, for a model into MODEL-report beside it.
     data
@@ -46,9 +45,6 @@ def report(
     for option, value in of_models.items():
         if value is not None:
             raise ValueError(f"`--{option}` must go with a saved model, but got '{folder}'.")
-    if folder.suffix == ".md" and not folder.is_dir():
-        _refresh(folder, out)
-        return
     from ..report.judge.run import Run
     from ..report.write import write
 
@@ -83,14 +79,3 @@ def _of_model(
         run = Run.read(folder)
         written = write(run, model.with_name(f"{model.stem}-report") if out is None else out)
         print(f"{run.verdict}\n\nReport: {written}", flush=True)
-
-
-def _refresh(page: Path, out: Path | None) -> None:
-    from ..report.results_page import refresh
-
-    if out is not None:
-        raise ValueError(f"`--out` does not apply to a page, which is written in place: '{page}'.")
-    if not page.is_file():
-        raise ValueError(f"`folder` must be a run folder or a page, but there is none at '{page}'.")
-    for what in refresh(page):
-        print(f"made anew: {what}")

@@ -4,26 +4,26 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from .._imports import UsersName
-from .parameters import Flag, Several
+from .parameters import Data, Flag, Output, Several, Similarity, Training
 
 
 def reproduce(
     task: Literal["utkface", "afad", "cifar100"],
     /,
     *,
-    data: Path | None = None,
-    r: Annotated[list[float] | None, Several] = None,
-    lower_bound: Annotated[list[float] | None, Several] = None,
-    loss: Annotated[list[UsersName] | None, Several] = None,
-    similarity: UsersName | None = None,
-    seeds: int = 10,
-    epochs: int | None = None,
-    out: Path | None = None,
-    resume: Annotated[bool, Flag] = False,
-    workers: int = 1,
-    cluster: str | None = None,
-    device: str = "auto",
-    download: Annotated[bool, Flag] = False,
+    data: Annotated[Path | None, Data] = None,
+    r: Annotated[list[float] | None, Several, Similarity] = None,
+    lower_bound: Annotated[list[float] | None, Several, Similarity] = None,
+    loss: Annotated[list[UsersName] | None, Several, Similarity] = None,
+    similarity: Annotated[UsersName | None, Similarity] = None,
+    seeds: Annotated[int, Training] = 10,
+    epochs: Annotated[int | None, Training] = None,
+    out: Annotated[Path | None, Output] = None,
+    resume: Annotated[bool, Flag, Output] = False,
+    workers: Annotated[int, Training] = 1,
+    cluster: Annotated[str | None, Training] = None,
+    device: Annotated[str, Training] = "auto",
+    download: Annotated[bool, Flag, Data] = False,
 ) -> None:
     """Rerun an experiment of the paper; every default is the paper's.
 
@@ -40,16 +40,15 @@ def reproduce(
     loss
         simloss, proper, soft-target, blended, or module:class; cross-entropy always runs.
     similarity
-        order, values or gaussian (age), words, words-angle or tree (cifar100), the path of a saved
-        one, or module:factory.
+        order, values, gaussian; words, words-angle, tree; a saved file, or module:factory.
     seeds
         How many runs of each treatment, all on the paper's one split.
     epochs
         The most epochs a net may train; without it, until early stopping.
     out
-        The run folder; runs/NAME-DIGEST if not given, and then an earlier start is gone on with.
+        The run folder; if not given, runs/NAME-DIGEST, which resumes an earlier run.
     resume
-        Go on with the run in --out.
+        Resume the run in --out.
     workers
         Processes with one thread each; 1 trains one net at a time with all cores.
     cluster
@@ -60,6 +59,7 @@ def reproduce(
         Fetch CIFAR-100 into the cache folder first.
     """
     from .._disk import expanded
+    from ..experiment.grid.setup import Setup
     from ..experiment.plan.presets import reproduction
     from .running import run_and_report
 
@@ -83,4 +83,4 @@ def reproduce(
         epochs=epochs,
         device=device,
     )
-    run_and_report(config, out=out, resume=resume, workers=workers, cluster=cluster)
+    run_and_report(Setup(config), out=out, resume=resume, workers=workers, cluster=cluster)

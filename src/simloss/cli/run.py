@@ -4,18 +4,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
-from .parameters import Flag
+from .parameters import Data, Flag, Output, Training
 
 
 def run(
     config: Path,
     /,
     *,
-    data: Path | None = None,
-    out: Path | None = None,
-    resume: Annotated[bool, Flag] = False,
-    workers: int = 1,
-    cluster: str | None = None,
+    data: Annotated[Path | None, Data] = None,
+    out: Annotated[Path | None, Output] = None,
+    resume: Annotated[bool, Flag, Output] = False,
+    workers: Annotated[int, Training] = 1,
+    cluster: Annotated[str | None, Training] = None,
 ) -> None:
     """Run the experiment a config.yaml describes, such as the one in any run folder.
 
@@ -26,14 +26,15 @@ def run(
     data
         Where the data lies, if not where the configuration says.
     out
-        The run folder; runs/NAME-DIGEST if not given, and then an earlier start is gone on with.
+        The run folder; if not given, runs/NAME-DIGEST, which resumes an earlier run.
     resume
-        Go on with the run in --out.
+        Resume the run in --out.
     workers
         Processes with one thread each; 1 trains one net at a time with all cores.
     cluster
         dask://host:port, to train on a Dask cluster instead.
     """
+    from ..experiment.grid.setup import Setup
     from ..experiment.plan.config import Config
     from .running import run_and_report
 
@@ -42,4 +43,4 @@ def run(
     experiment = Config.load(config, named_by_user=True)
     if data is not None:
         experiment = replace(experiment, data=replace(experiment.data, path=str(data)))
-    run_and_report(experiment, out=out, resume=resume, workers=workers, cluster=cluster)
+    run_and_report(Setup(experiment), out=out, resume=resume, workers=workers, cluster=cluster)

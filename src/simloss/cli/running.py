@@ -7,15 +7,15 @@ import sys
 from pathlib import Path
 
 from .. import _checks
-from ..experiment.grid.cell import dataset_of, fresh_net
 from ..experiment.grid.progress import progress_for
 from ..experiment.grid.run import cells_of, run
+from ..experiment.grid.setup import Setup
 from ..experiment.grid.store import RunFolder
 from ..experiment.plan.config import Config, cell_id
 from ..experiment.plan.rivals import notes_on, time_share
 from ..experiment.train.loop import device_of
-from ..experiment.train.measure import Judge
-from ..experiment.train.splits import indices_of
+from ..report.judge.run import Run
+from ..report.write import write
 from .stopping import stopped_politely
 from .streams import terminal
 
@@ -23,7 +23,7 @@ from .streams import terminal
 def folder_for(config: Config, out: Path | None) -> RunFolder:
     """The folder asked for, or one named after the experiment.
 
-    The latter is the same for the same settings, so a second start goes on where the first stopped.
+    The latter is the same for the same settings, so the same command resumes an earlier run.
     """
     if out is not None:
         if out.exists() and not out.is_dir():
@@ -34,60 +34,36 @@ def folder_for(config: Config, out: Path | None) -> RunFolder:
 
 
 def run_and_report(
-    config: Config,
+    setup: Setup,
     *,
     out: Path | None,
     resume: bool,
     workers: int | None,
     cluster: str | None = None,
 ) -> None:
-    """Run what is missing, then print the verdict and write the report."""
+    """Run what is missing, judge all that the folder now holds, show the verdict and the report."""
     if workers is not None:
         _checks.run_count("workers", workers)
-    folder = folder_for(config, out)
-    prepared(config)
+    folder = folder_for(setup.config, out)
+    setup.check()
+    for note in notes_on(setup.config, setup.dataset):
+        print(note, flush=True)
     if cluster is None:  # whose workers may have what is not here
-        device_of(config.training.device)
-    with stopped_politely(lambda: _recorded(config, folder)):
+        device_of(setup.config.training.device)
+    with stopped_politely(lambda: _recorded(setup.config, folder)):
         run(
-            config,
+            setup,
             folder,
             resume=resume or out is None,
             workers=workers or os.cpu_count() or 1,
             cluster=cluster,
             progress=progress_for(terminal(sys.stderr)),
         )
-    _conclude(config, folder)
-
-
-def prepared(config: Config) -> None:
-    """Say what is wrong with the data, a split, a loss, a metric or the net before training.
-
-    And before a folder is made: one with other settings could not be gone on with.
-    """
-    dataset = dataset_of(config)
-    for seed in config.seeds:
-        indices_of(dataset, config.split, seed)
-    for treatment in config.treatments:
-        treatment.loss_for(dataset)
-    measured = (*config.metrics, config.training.stop_on)
-    Judge.of(dataset, measured, config.cost).try_out(config.rules)
-    for treatment in config.treatments:
-        fresh_net(config, dataset, config.seeds[0], treatment)
-    for note in notes_on(config, dataset):
-        print(note, flush=True)
-
-
-def _conclude(config: Config, folder: RunFolder) -> None:
-    """What the folder says now, with what earlier starts have left in it."""
-    from ..report.judge.run import Run
-    from ..report.write import write
-
-    found = Run.read(folder.path, config)
-    report = write(found, folder.path)  # before anything is said: it is what the run was for
+    judged = Run.read(folder.path, setup.config)
+    report = write(judged, folder.path)  # before anything is said: it is what the run was for
     told = time_share(folder.records(without=("history",)))
     share = f"\n{told}" if told else ""
-    print(f"\n{found.config.name}\n{found.verdict}{share}\n\nReport: {report}", flush=True)
+    print(f"\n{judged.config.name}\n{judged.verdict}{share}\n\nReport: {report}", flush=True)
 
 
 def _recorded(config: Config, folder: RunFolder) -> str:

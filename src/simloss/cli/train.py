@@ -1,145 +1,99 @@
 """`simloss train`: one net, saved."""
+# ruff: noqa: D417  (`options` stands for what is said about the data)
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from cyclopts import Parameter
 
 from .._imports import UsersName
-from .data_options import SHIPPED, TheirOptions
-from .parameters import Decision
-
-if TYPE_CHECKING:
-    from ..experiment.plan.config import Config
-
-_WITH_DATA = ("utkface", "afad", "cifar100")
-_SOURCES = (*SHIPPED, *_WITH_DATA)
+from .data_options import PAPER, DataOptions
+from .parameters import Data, Decision, Output, Similarity, Training
 
 
 def train(
     source: UsersName,
     /,
     *,
-    data: Path | None = None,
-    loss: UsersName | None = None,
-    value: Annotated[float | None, Parameter(name=["--value", "--r"])] = None,
-    decision: Decision | None = None,
-    epochs: int | None = None,
-    seed: int = 0,
-    device: str = "auto",
-    out: Path = Path("model.safetensors"),
-    theirs: TheirOptions = TheirOptions(),  # noqa: B008
+    data: Annotated[Path | None, Data] = None,
+    loss: Annotated[UsersName | None, Similarity] = None,
+    value: Annotated[float | None, Parameter(name=["--value", "--r"]), Similarity] = None,
+    decision: Annotated[Decision | None, Output] = None,
+    epochs: Annotated[int | None, Training] = None,
+    seed: Annotated[int, Training] = 0,
+    device: Annotated[str, Training] = "auto",
+    out: Annotated[Path, Output] = Path("model.safetensors"),
+    options: DataOptions = DataOptions(),  # noqa: B008
 ) -> None:
     """Train one net, print what it reaches, and save it as a file that cannot run code.
 
     Parameters
     ----------
     source
-        A table with --target or a folder of images, as for compare; diamonds or abalone, which are
-        shipped; or utkface, afad, cifar100 with --data.
+        What compare takes, or utkface, afad, cifar100 with --data.
     data
         The archive or folder of utkface, afad or cifar100.
     loss
-        The loss to train with: blended, soft-target, simloss, proper, cross-entropy, or
-        module:class; on a table also a rival: boosting, boosted-regression, linear, regression.
-        If not given, cross-entropy, which untuned nothing was better than on all of our data; with
-        --value, blended (proper with a tenth of cross entropy).
+        blended, soft-target, simloss, proper, cross-entropy, or module:class; on a table also a
+        rival: boosting, boosted-regression, linear, regression. If not given, cross-entropy, which
+        untuned nothing was better than on all of our data; with --value, blended.
     value
-        The similarity's parameter: r of order and values, the width of gaussian, the lower bound
-        of words, the temperature of words-angle and tree, the power of a saved one.
+        The similarity's parameter.
     decision
         How the net will answer; the best epoch is chosen for it. If not given, what suits the
         classes: the median of an order, the lowest expected height in a tree.
     epochs
-        The most epochs to train; without it, until early stopping.
+        The most epochs to train; if not given, until early stopping.
     seed
-        Of the initial weights, the order of examples and, but for utkface, afad and cifar100,
+        Of the weights, the order of examples and, but for utkface, afad and cifar100,
         which examples are for training, validation and test.
     device
         auto, cpu, cuda or mps.
     out
         Where the model goes.
-    theirs
-        What is said about your own table or images.
     """
-    from .. import _checks
-    from .._disk import expanded
-    from ..experiment.saved.train_one import train_and_save, training_config
+    from .. import _checks, metrics
+    from ..experiment.grid.setup import Setup
+    from ..experiment.plan.comparison import one_of
+    from ..experiment.plan.propose import knows_better_mistakes
+    from ..experiment.saved.train_one import train_and_save
+    from .described import split_described
 
     _checks.seed("seed", seed)
-    _refuse_without_use(source, data, loss, value, theirs.similarity)
-    if source in _SOURCES:
-        theirs.refuse_for_shipped(source, but=("similarity", "model"))
-        config = training_config(
-            source,
-            str(expanded(data).resolve()) if data else None,
-            loss=loss,
-            similarity=theirs.similarity,
-            value=value,
-            rule=decision,
-            model=theirs.model,
-            epochs=epochs,
-            device=device,
-            seed=seed,
-        )
-    else:
-        config = _theirs(source, theirs, loss, value, decision, epochs, device, seed)
-    for line in train_and_save(config, out, _show):
+    _refuse_without_use(source, loss, value, options.similarity)
+    preset = options.preset(
+        *(source, data),
+        decision=decision,
+        epochs=epochs,
+        device=device,
+        used=("similarity", "model"),
+    )
+    # By a metric that knows no better mistakes, right answers are not traded for near ones.
+    is_plain = not knows_better_mistakes(metrics.find(preset.config.metrics[0]))
+    suits = "argmax" if is_plain and source not in PAPER else preset.config.rules[-1]
+    config = one_of(preset.config, loss=loss, value=value, rule=decision or suits, seed=seed)
+    setup = Setup(config, preset.dataset)
+    for line in () if source in PAPER else split_described(setup, config.seeds):
+        print(line)
+    for line in train_and_save(setup, out, _show):
         print(line, flush=True)
 
 
 def _refuse_without_use(
-    source: str, data: Path | None, loss: str | None, value: float | None, similarity: str | None
+    source: str, loss: str | None, value: float | None, similarity: str | None
 ) -> None:
     """One sentence on an option that would change nothing."""
     from ..experiment.plan.alternatives import RIVALS
     from ..loss.registry import BASELINE
 
-    if data is not None and source not in _WITH_DATA:
-        raise ValueError(f"`--data` must go with {', '.join(_WITH_DATA)}, but got {source!r}.")
     if loss != BASELINE and loss not in RIVALS:
         return
-    if value is not None:
-        raise ValueError(f"`--value` is for a loss with similarity, but got --loss {loss}.")
-    if similarity is not None and source in _SOURCES:  # of their own data it says what is measured
-        raise ValueError(f"`--similarity` is for a loss with similarity, but got --loss {loss}.")
-
-
-def _theirs(
-    source: UsersName,
-    theirs: TheirOptions,
-    loss: str | None,
-    value: float | None,
-    decision: str | None,
-    epochs: int | None,
-    device: str,
-    seed: int,
-) -> "Config":
-    """The training of one net on a user's own data, said aloud."""
-    from .. import metrics
-    from ..experiment.plan.locate import one_of, their_comparison
-    from ..experiment.plan.propose import knows_better_mistakes
-    from .data_options import decided, described, split_described
-
-    data, dataset, made = decided(theirs, source, decision)
-    config = their_comparison(
-        data,
-        dataset,
-        made,
-        epochs=epochs,
-        model=theirs.model,
-        augment=theirs.augment,
-        device=device,
-    )
-    for line in described(data, dataset, made):
-        print(line)
-    for line in split_described(dataset, config.split, (seed,)):
-        print(line)
-    # By a metric that knows no better mistakes, right answers are not traded for near ones.
-    is_plain = not knows_better_mistakes(metrics.find(made.metrics[0]))
-    rule = "argmax" if is_plain and decision is None else made.rules[-1]
-    return one_of(config, loss=loss, value=value, rule=rule, seed=seed)
+    # Of data that is not the paper's, the similarity also says what is measured.
+    given = {"value": value, "similarity": similarity if source in PAPER else None}
+    for name, each in given.items():
+        if each is not None:
+            raise ValueError(f"`--{name}` is for a loss with similarity, but got --loss {loss}.")
 
 
 def _show(line: dict[str, Any]) -> None:

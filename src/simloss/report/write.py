@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from ..experiment.grid.store import RunFolderError, write_whole
+from ..experiment.writing import RunFolderError, write_whole
 from .judge.run import Run
 from .page.page import page
 from .tables.csv_table import csv_of

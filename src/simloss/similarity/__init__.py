@@ -1,6 +1,6 @@
 """Builders that turn what is known about the classes into a similarity S; one file per kind."""
 
-from .base import Similarity
+from .base import METHODS, Similarity
 from .circular import circular
 from .class_graph import ClassGraph, class_graph
 from .combine import blended, bounded, multiplied, restricted, sharpened, symmetrized
@@ -18,13 +18,15 @@ from .nodes import with_nodes
 from .order import identity, order
 from .sketch import sketch
 from .sparse import sparse
-from .storage import load
+from .storage import load, save
 from .taxonomy import tree
 from .tokens import tokens
 from .tree import Tree
 from .values import values
 from .wordnet import senses, wordnet
 from .words import words
+
+METHODS.update(diagnose=diagnose, figure=figure, sketch=sketch, save=save)
 
 __all__ = [
     "ClassGraph",

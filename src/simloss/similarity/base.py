@@ -1,6 +1,7 @@
 """The base class of every similarity."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from os import PathLike
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
 
 # The number of entries of S to hold at once when all of S is too large.
 _CHUNK_ENTRIES = 1 << 22
+
+# What some methods call, by name. It is in files that import this one: the package fills it in.
+METHODS: dict[str, Callable[..., Any]] = {}
 
 
 class Similarity(ABC):
@@ -164,27 +168,19 @@ class Similarity(ABC):
 
     def diagnose(self, prior: Any = None, uncertainty: Any = None) -> "Diagnosis":
         """Its properties and possible problems; see :func:`simloss.similarity.diagnose`."""
-        from .diagnosis import diagnose
-
-        return diagnose(self, prior, uncertainty)
+        return METHODS["diagnose"](self, prior, uncertainty)
 
     def figure(self, *, order: str = "given") -> Any:
         """An interactive heat map (plotly); see :func:`simloss.similarity.figure`."""
-        from .figure import figure
-
-        return figure(self, order=order)
+        return METHODS["figure"](self, order=order)
 
     def sketch(self) -> str:
         """A heat map in text, for a terminal; see :func:`simloss.similarity.sketch`."""
-        from .sketch import sketch
-
-        return sketch(self)
+        return METHODS["sketch"](self)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write .csv, .npz or .safetensors; :func:`simloss.similarity.load` reads it back."""
-        from .storage import save
-
-        save(self, path)
+        METHODS["save"](self, path)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Similarity):

@@ -13,6 +13,7 @@ import pytest
 from simloss.experiment import UsersName
 from simloss.experiment.grid.progress import Progress
 from simloss.experiment.grid.run import cells_of, run
+from simloss.experiment.grid.setup import Setup
 from simloss.experiment.grid.store import RunFolder
 from simloss.experiment.plan.config import cell_id
 from simloss.experiment.plan.presets import comparison
@@ -85,7 +86,7 @@ def test_a_killed_worker_costs_nothing(cluster, tmp_path):
     sys.path.insert(0, str(tmp_path))
     try:
         folder = RunFolder(tmp_path / "run")
-        records = run(config, folder, cluster=address, progress=KillsOne(workers[0]))
+        records = run(Setup(config), folder, cluster=address, progress=KillsOne(workers[0]))
     finally:
         sys.path.remove(str(tmp_path))
         sys.modules.pop("lone_net", None)

@@ -13,6 +13,7 @@ import pytest
 from simloss.experiment import UsersName
 from simloss.experiment.grid import run as grid
 from simloss.experiment.grid.run import cells_of, run
+from simloss.experiment.grid.setup import Setup
 from simloss.experiment.grid.store import RunFolder
 from simloss.experiment.plan.config import cell_id
 from simloss.experiment.plan.presets import comparison
@@ -43,7 +44,7 @@ def comparable(records):
 @pytest.mark.parametrize("config", [CONFIG, ALONE], ids=["stacked", "alone"])
 def test_every_cell_once_and_paired(tmp_path, config):
     folder = RunFolder(tmp_path / "run")
-    records = run(config, folder)
+    records = run(Setup(config), folder)
     assert [r["cell"] for r in records] == [cell_id(config, *cell) for cell in cells_of(config)]
     assert all(r["status"] == "done" for r in records)
     assert all(folder.sidecar_path(r["cell"]).exists() for r in records)
@@ -52,20 +53,20 @@ def test_every_cell_once_and_paired(tmp_path, config):
 
 def test_resume_runs_nothing_twice(tmp_path, monkeypatch):
     folder = RunFolder(tmp_path / "run")
-    first = run(replace(ALONE, seeds=(0, 1)), folder)
+    first = run(Setup(replace(ALONE, seeds=(0, 1))), folder)
     ran = []
     original = grid.run_cell
     monkeypatch.setattr(grid, "run_cell", lambda *a: ran.append(a[1:3]) or original(*a))
-    whole = run(ALONE, folder, resume=True)
+    whole = run(Setup(ALONE), folder, resume=True)
     assert ran == [(treatment, 2) for treatment in ALONE.treatments]
     assert whole[: len(first)] == first
-    assert run(ALONE, folder, resume=True) == whole
+    assert run(Setup(ALONE), folder, resume=True) == whole
     assert len(ran) == 2
 
 
 def test_several_processes_give_the_same_records(tmp_path):
-    here = run(ALONE, RunFolder(tmp_path / "one"))
-    there = run(ALONE, RunFolder(tmp_path / "two"), workers=2)
+    here = run(Setup(ALONE), RunFolder(tmp_path / "one"))
+    there = run(Setup(ALONE), RunFolder(tmp_path / "two"), workers=2)
     assert comparable(here).keys() == comparable(there).keys()
     for name, record in comparable(here).items():
         metrics = comparable(there)[name]["metrics"]["test"]["argmax"]
@@ -78,9 +79,10 @@ def start(folder, config_path):
         "from simloss.experiment.plan.config import Config\n"
         "from simloss.experiment.grid.run import run\n"
         "from simloss.experiment.grid.store import RunFolder\n"
+        "from simloss.experiment.grid.setup import Setup\n"
         "import torch; torch.set_num_threads(1)\n"
         f"config, folder = Path({str(config_path)!r}), Path({str(folder)!r})\n"
-        "run(Config.load(config, named_by_user=True), RunFolder(folder), resume=True)"
+        "run(Setup(Config.load(config, named_by_user=True)), RunFolder(folder), resume=True)"
     )
     return subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.DEVNULL)
 
@@ -110,11 +112,11 @@ def test_killed_and_resumed_is_the_same_as_uninterrupted(tmp_path, config):
 
 def test_a_cluster_address_is_checked(tmp_path):
     with pytest.raises(ValueError, match="`cluster` must be dask://host:port, but got 'spark'"):
-        run(CONFIG, RunFolder(tmp_path / "run"), cluster="spark")
+        run(Setup(CONFIG), RunFolder(tmp_path / "run"), cluster="spark")
 
 
 def test_a_cluster_that_is_not_there(tmp_path, monkeypatch):
     pytest.importorskip("distributed")
     monkeypatch.setattr(grid, "_DASK_PATIENCE", "1s")
     with pytest.raises(ValueError, match="no Dask scheduler answers at 127.0.0.1:9"):
-        run(CONFIG, RunFolder(tmp_path / "run"), cluster="dask://127.0.0.1:9")
+        run(Setup(CONFIG), RunFolder(tmp_path / "run"), cluster="dask://127.0.0.1:9")

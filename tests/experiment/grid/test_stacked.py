@@ -7,7 +7,8 @@ import torch
 from torch import nn
 
 from simloss.data import abalone
-from simloss.experiment.grid.cell import derived_seed, fresh_net, run_cell
+from simloss.experiment.grid.cell import run_cell
+from simloss.experiment.grid.setup import Setup, derived_seed
 from simloss.experiment.grid.stacked import Member, Stack, can_be_stacked, train_together
 from simloss.experiment.grid.stacked_cells import run_cells_together
 from simloss.experiment.grid.stacked_loss import StackedLoss
@@ -54,7 +55,7 @@ def test_equal_to_one_by_one_over_the_first_fifty_steps():
     cells = [(treatment, group) for group in range(2) for treatment in TREATMENTS]
     members = [
         Member(
-            fresh_net(CONFIG, dataset, seeds[group]).double(),
+            Setup(CONFIG).net(seeds[group]).double(),
             group,
             Outcome(),
             EarlyStopping(rules, "mae", 100),
@@ -65,7 +66,7 @@ def test_equal_to_one_by_one_over_the_first_fifty_steps():
     orders = [derived_seed(seed, "order") for seed in seeds]
     train_together(members, loss, training, validation, judge, rules, config, orders)
     for (treatment, group), member in zip(cells, members, strict=True):
-        net = fresh_net(CONFIG, dataset, seeds[group]).double()
+        net = Setup(CONFIG).net(seeds[group]).double()
         alone = train(
             net,
             treatment.loss_for(dataset),
@@ -90,11 +91,11 @@ def test_each_net_stops_by_itself_and_records_are_those_of_a_single_cell():
     config = replace(CONFIG, training=training)
     cells = [(treatment, seed) for seed in (0, 1) for treatment in TREATMENTS[:4]]
     beats = []
-    together = run_cells_together(config, cells, beats.append)
+    together = run_cells_together(Setup(config), cells, beats.append)
     assert len({record["epochs"] for record, _ in together}) > 1
     assert beats[-1]["training"] == 0
     for (treatment, seed), (record, sidecar) in zip(cells, together, strict=True):
-        alone, its_sidecar = run_cell(config, treatment, seed)
+        alone, its_sidecar = run_cell(Setup(config), treatment, seed)
         assert record["cell"] == alone["cell"]
         assert record.keys() == alone.keys()
         assert sidecar.keys() == its_sidecar.keys()
@@ -115,7 +116,7 @@ def test_a_net_that_fails_leaves_the_others_alone(monkeypatch):
 
     monkeypatch.setattr(StackedLoss, "__call__", broken)
     cells = [(treatment, 0) for treatment in TREATMENTS[:3]]
-    records = [record for record, _ in run_cells_together(CONFIG, cells, lambda line: None)]
+    records = [record for record, _ in run_cells_together(Setup(CONFIG), cells, lambda line: None)]
     assert [record["status"] for record in records] == ["done", "failed", "done"]
     assert "the loss became inf in epoch 2, batch 2" in records[1]["error"]
     assert records[0]["epochs"] == 5

@@ -8,8 +8,9 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from simloss.data import abalone
-from simloss.experiment.grid.cell import dataset_of, run_cell
+from simloss.experiment.grid.cell import run_cell
 from simloss.experiment.grid.run import run
+from simloss.experiment.grid.setup import Setup
 from simloss.experiment.grid.store import RunFolder
 from simloss.experiment.plan.alternatives import RIVALS
 from simloss.experiment.plan.presets import comparison
@@ -31,7 +32,7 @@ def config():
 @pytest.fixture(scope="module")
 def records(config, tmp_path_factory):
     folder = RunFolder(tmp_path_factory.mktemp("run") / "rivals")
-    return {(r["treatment"]["loss"], r["seed"]): r for r in run(config, folder)}
+    return {(r["treatment"]["loss"], r["seed"]): r for r in run(Setup(config), folder)}
 
 
 def test_every_rival_has_a_record_like_a_net(records):
@@ -56,7 +57,7 @@ def test_rivals_learn(records):
 
 def test_a_cell_gives_the_same_numbers_again(config, records):
     for loss in ("boosting", "boosted-regression", "linear"):
-        record, sidecar = run_cell(config, Treatment(loss), 1)
+        record, sidecar = run_cell(Setup(config), Treatment(loss), 1)
         assert record["metrics"] == records[loss, 1]["metrics"]
         assert {"train_mean_output", "test_confusion_median"} < set(sidecar)
 
@@ -64,9 +65,9 @@ def test_a_cell_gives_the_same_numbers_again(config, records):
 def test_a_started_run_is_gone_on_with(config, tmp_path):
     folder = RunFolder(tmp_path / "run")
     part = replace(config, treatments=config.treatments[:2], seeds=(0,))
-    assert len(run(part, folder)) == 2
+    assert len(run(Setup(part), folder)) == 2
     whole = replace(config, treatments=config.treatments[:3], seeds=(0,))
-    assert len(run(whole, folder, resume=True)) == 3
+    assert len(run(Setup(whole), folder, resume=True)) == 3
     assert len(list(folder.each_record())) == 3
 
 
@@ -78,7 +79,7 @@ def test_the_linear_model_is_logistic_regression(config):
     from simloss.experiment.train.measure import Judge
     from simloss.experiment.train.splits import indices_of, parts_of
 
-    dataset = dataset_of(config)
+    dataset = Setup(config).dataset
     parts = parts_of(dataset, indices_of(dataset, config.split, 0))
     net = untrained(Treatment("linear"), "mlp", dataset.input_shape, dataset.num_classes)
     patient = replace(config, training=replace(config.training, epochs=60, patience=60))
@@ -96,12 +97,12 @@ def test_the_linear_model_is_logistic_regression(config):
 def test_a_rival_is_saved_and_answers(config, loss, tmp_path):
     out = tmp_path / "model.safetensors"
     alone = replace(config, treatments=(Treatment("cross-entropy"), Treatment(loss)), seeds=(1,))
-    said = list(train_and_save(alone, out))
+    said = list(train_and_save(Setup(alone), out))
     saved = SavedModel.load(out)
-    record, _ = run_cell(alone, Treatment(loss), 1)
+    record, _ = run_cell(Setup(alone), Treatment(loss), 1)
     mae = record["metrics"]["test"]["median"]["mae"]
     assert f"MAE {mae:.2f}" in said[3]
-    dataset = dataset_of(alone)
+    dataset = Setup(alone).dataset
     from simloss.experiment.train.splits import indices_of
 
     test = indices_of(dataset, alone.split, 1)["test"]
@@ -115,7 +116,7 @@ def test_a_rival_is_saved_and_answers(config, loss, tmp_path):
 def trees(config, tmp_path):
     out = tmp_path / "model.safetensors"
     one = (Treatment("cross-entropy"), Treatment("boosted-regression"))
-    list(train_and_save(replace(config, treatments=one), out))
+    list(train_and_save(Setup(replace(config, treatments=one)), out))
     return out
 
 
@@ -181,12 +182,12 @@ class TestWhichRivals:
 
 
 def test_few_rows_per_class_are_noted(config):
-    assert notes_on(config, dataset_of(config)) == []  # 86
+    assert notes_on(config, Setup(config).dataset) == []  # 86
     few = replace(config, split=replace(config.split, train_share=0.3))
-    (note,) = notes_on(few, dataset_of(few))
+    (note,) = notes_on(few, Setup(few).dataset)
     assert note.startswith("Note: 26 training rows per class are few for boosted trees; boosted")
     without = replace(few, treatments=config.treatments[:1])
-    assert notes_on(without, dataset_of(few)) == []
+    assert notes_on(without, Setup(few).dataset) == []
 
 
 def test_their_share_of_the_time_is_told():

@@ -7,14 +7,15 @@ import optuna
 import pytest
 import torch
 
+from simloss.experiment.grid.setup import Setup
 from simloss.experiment.grid.store import RunFolder, RunFolderError
 from simloss.experiment.plan.presets import comparison
 from simloss.experiment.plan.treatment import Treatment
 from simloss.experiment.search import search as searching
-from simloss.experiment.search.pruning import Run, is_behind
+from simloss.experiment.search.pruning import Trial, is_behind
 from simloss.experiment.search.search import search
 from simloss.experiment.search.search_space import SearchSpace, space_of
-from simloss.experiment.search.trials import check, final_config, plan
+from simloss.experiment.search.trials import final_config, plan, setup_of
 from simloss.experiment.train.loop import NotFiniteError
 from simloss.loss.registry import BASELINE
 
@@ -26,6 +27,7 @@ def made_up(value_of, epochs=20):
     """A stand-in for training: each net falls to `value_of(loss, r)` and stays there."""
 
     def train(net, loss, training, validation, judge, rules, config, seed, on_epoch):
+        loss = loss.loss
         kind = type(loss).__name__
         r = 0.0 if kind == "CrossEntropyLoss" else float(loss.similarity.tensors["r"])
         value = value_of(kind, r)
@@ -93,35 +95,35 @@ class TestSpace:
 
 class TestRacing:
     def gives_up(self, past, *nets):
-        return is_behind(Run(list(nets)), past, head_start=2)
+        return is_behind(Trial(list(nets)), past, head_start=2)
 
     def test_behind_the_median_of_those_that_got_as_far(self):
-        past = [Run([[5, 4, last]]) for last in (1.0, 2.0, 3.0)]
+        past = [Trial([[5, 4, last]]) for last in (1.0, 2.0, 3.0)]
         assert self.gives_up(past, [5, 4, 2.1])
         assert not self.gives_up(past, [5, 4, 2.0])
         assert not self.gives_up(past, [5, 4, 2.01])  # no difference to speak of
         assert not self.gives_up([], [9, 9, 9])
 
     def test_below_zero_behind_is_still_behind(self):
-        assert self.gives_up([Run([[0, -0.5]])], [0, -0.4])
-        assert not self.gives_up([Run([[0, -0.5]])], [0, -0.6])
+        assert self.gives_up([Trial([[0, -0.5]])], [0, -0.4])
+        assert not self.gives_up([Trial([[0, -0.5]])], [0, -0.6])
 
     def test_a_head_start(self):
-        past = [Run([[5, 4]])]
+        past = [Trial([[5, 4]])]
         assert not self.gives_up(past, [9])
         assert self.gives_up(past, [9, 8])
 
     def test_a_net_that_stopped_early_stays_at_its_best(self):
-        assert self.gives_up([Run([[5, 1]])], [5, 4, 3])
-        assert self.gives_up([Run([[5, 1], [5, 4]], gave_up=True)], [5, 4, 3])
+        assert self.gives_up([Trial([[5, 1]])], [5, 4, 3])
+        assert self.gives_up([Trial([[5, 1], [5, 4]], gave_up=True)], [5, 4, 3])
 
     def test_who_gave_up_before_is_no_rival(self):
-        gone = Run([[5, 1]], gave_up=True)
+        gone = Trial([[5, 1]], gave_up=True)
         assert not self.gives_up([gone], [5, 4, 3])
         assert self.gives_up([gone], [5, 4])
 
     def test_the_second_seed_is_compared_with_the_second_seed(self):
-        past = [Run([[5, 1], [4, 3]])]
+        past = [Trial([[5, 1], [4, 3]])]
         assert not self.gives_up(past, [5, 1], [4, 3])
         assert self.gives_up(past, [5, 1], [4, 3.5])
 
@@ -149,7 +151,7 @@ class TestSearch:
 
     def test_where_higher_is_better(self, monkeypatch, tmp_path):
         def rising(net, loss, training, validation, judge, rules, config, seed, on_epoch):
-            top = 0.6 if hasattr(loss, "similarity") else 0.5
+            top = 0.6 if hasattr(loss.loss, "similarity") else 0.5
             for epoch in range(1, 20):
                 on_epoch({"epoch": epoch, "validation": dict.fromkeys(rules, top - 0.1 / epoch)})
 
@@ -182,7 +184,7 @@ class TestSearch:
     def test_a_loss_that_is_not_finite_loses(self, monkeypatch, tmp_path):
         def breaks(*losses):
             def train(net, loss, *others):
-                if type(loss).__name__ in losses:
+                if type(loss.loss).__name__ in losses:
                     raise NotFiniteError("the loss became nan in epoch 1")
                 made_up(bowl)(net, loss, *others)
 
@@ -197,21 +199,21 @@ class TestSearch:
         with pytest.raises(ValueError, match="cannot be trained here: soft targets, r = 0.5: the"):
             search(plan(PRESET, SPACE, trials=4), tmp_path / "two")
 
-    def test_real_nets_and_the_test_part_plays_no_role(self, monkeypatch, tmp_path):
+    def test_real_nets_and_the_test_part_plays_no_role(self, tmp_path):
         small = plan(
             replace(PRESET, training=replace(PRESET.training, epochs=2)), SPACE, budget=5, seeds=1
         )
         found = search(small, tmp_path / "one")
         assert found.epochs == 5
-        dataset = searching.dataset_of(small.config)
-        test = searching.indices_of(dataset, small.config.split, 1)["test"]
+        setup = setup_of(small)
+        dataset, test = setup.dataset, setup.indices(1)["test"]
         labels = dataset.labels.clone()
         labels[test] = 0
         inputs = dataset.inputs.clone()
         inputs[test] = 1e6
         spoilt = replace(dataset, labels=labels, inputs=inputs)
-        monkeypatch.setattr(searching, "dataset_of", lambda config: spoilt)
-        assert search(small, tmp_path / "two") == found
+        again = search(small, tmp_path / "two", setup=setup_of(small, spoilt))
+        assert again == found
 
 
 class TestInterruption:
@@ -280,11 +282,8 @@ class TestPlan:
         config = final_config(made, search(made, tmp_path), 5)
         assert not set(config.seeds) & set(made.seeds)
         assert len(config.seeds) == 5
-        dataset = searching.dataset_of(config)
-        tests = [
-            searching.indices_of(dataset, config.split, seed)["test"]
-            for seed in (*made.seeds, *config.seeds)
-        ]
+        setup = Setup(config)
+        tests = [setup.indices(seed)["test"] for seed in (*made.seeds, *config.seeds)]
         assert all(torch.equal(test, tests[0]) for test in tests)
         assert config.training.stop_on == config.metrics[0] == "mae"
 
@@ -302,13 +301,13 @@ class TestPlan:
         with pytest.raises(ValueError, match="`search_seeds` must be at least 1"):
             plan(PRESET, SPACE, seeds=0)
         with pytest.raises(ValueError, match="'superclass_accuracy' needs superclasses"):
-            check(plan(PRESET, SPACE, metric="superclass_accuracy"))
+            setup_of(plan(PRESET, SPACE, metric="superclass_accuracy"))
         with pytest.raises(ValueError, match="'mean_similarity' needs a similarity"):
-            check(plan(PRESET, SPACE, metric="mean_similarity"))
+            setup_of(plan(PRESET, SPACE, metric="mean_similarity"))
         with pytest.raises(ValueError, match="`decision` 'tree' needs superclasses"):
-            check(plan(PRESET, SPACE, rule="tree"))
+            setup_of(plan(PRESET, SPACE, rule="tree"))
         with pytest.raises(ValueError, match="`similarity` 'tree' needs superclasses"):
-            check(plan(PRESET, SearchSpace(("simloss",), "tree")))
+            setup_of(plan(PRESET, SearchSpace(("simloss",), "tree")))
 
 
 def test_without_optuna_one_sentence(monkeypatch, tmp_path):

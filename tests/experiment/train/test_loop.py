@@ -6,7 +6,8 @@ from torch import nn
 
 from simloss.data import abalone
 from simloss.experiment.grid import cell as cell_module
-from simloss.experiment.grid.cell import derived_seed, fresh_net, run_cell
+from simloss.experiment.grid.cell import run_cell
+from simloss.experiment.grid.setup import Setup, derived_seed
 from simloss.experiment.plan.config import TrainingConfig
 from simloss.experiment.plan.presets import comparison
 from simloss.experiment.plan.treatment import Treatment
@@ -24,12 +25,12 @@ def times_aside(record):
 
 def test_the_same_cell_gives_the_same_numbers():
     treatment = Treatment("simloss", "order", 0.7)
-    first, sidecar = run_cell(CONFIG, treatment, 1)
+    first, sidecar = run_cell(Setup(CONFIG), treatment, 1)
     torch.manual_seed(99)  # the global generator has no say
-    again, same = run_cell(CONFIG, treatment, 1)
+    again, same = run_cell(Setup(CONFIG), treatment, 1)
     assert times_aside(first) == times_aside(again)
     assert all((sidecar[name] == same[name]).all() for name in sidecar)
-    other, _ = run_cell(CONFIG, treatment, 2)
+    other, _ = run_cell(Setup(CONFIG), treatment, 2)
     assert other["metrics"] != first["metrics"]
 
 
@@ -40,7 +41,7 @@ def test_treatments_with_one_seed_share_split_weights_and_order():
     assert not torch.equal(
         indices_of(dataset, CONFIG.split, 3)["test"], indices_of(dataset, CONFIG.split, 4)["test"]
     )
-    first, again = fresh_net(CONFIG, dataset, 3), fresh_net(CONFIG, dataset, 3)
+    first, again = Setup(CONFIG).net(3), Setup(CONFIG).net(3)
     for a, b in zip(first.parameters(), again.parameters(), strict=True):
         assert torch.equal(a, b)
     assert derived_seed(3, "order") != derived_seed(3, "initialisation")
@@ -70,7 +71,7 @@ def test_standardised_by_the_training_part_only():
 
 
 def test_a_record_says_it_all():
-    record, sidecar = run_cell(CONFIG, Treatment("proper", "order", 0.5), 0)
+    record, sidecar = run_cell(Setup(CONFIG), Treatment("proper", "order", 0.5), 0)
     assert record["status"] == "done"
     assert record["treatment"]["label"] == "proper SimLoss, r = 0.5"
     for part in ("validation", "test"):
@@ -90,7 +91,7 @@ def test_a_record_says_it_all():
 def test_the_kept_weights_are_those_of_the_best_epoch():
     """The validation metric of the record is the best of the history, for each rule its own."""
     config = replace(CONFIG, training=replace(CONFIG.training, epochs=12))
-    record, _ = run_cell(config, Treatment("simloss", "order", 0.8), 0)
+    record, _ = run_cell(Setup(config), Treatment("simloss", "order", 0.8), 0)
     for rule in config.rules:
         values = [line["validation"][rule] for line in record["history"]]
         best = min(values)
@@ -100,7 +101,7 @@ def test_the_kept_weights_are_those_of_the_best_epoch():
 
 def test_as_the_paper_keeps_one_set_of_weights():
     training = replace(CONFIG.training, keep_best_of="argmax", epochs=8)
-    record, _ = run_cell(replace(CONFIG, training=training), Treatment("cross-entropy"), 0)
+    record, _ = run_cell(Setup(replace(CONFIG, training=training)), Treatment("cross-entropy"), 0)
     assert record["best_epoch"]["median"] == record["best_epoch"]["argmax"]
 
 
@@ -126,8 +127,8 @@ def test_a_loss_that_is_not_finite_is_recorded_not_raised(monkeypatch):
             Breaks.calls += 1
             return super().forward(input, target) * (float("nan") if Breaks.calls == 14 else 1)
 
-    monkeypatch.setattr(Treatment, "loss_for", lambda self, *_: Breaks())
-    record, sidecar = run_cell(CONFIG, Treatment("cross-entropy"), 0)
+    monkeypatch.setattr(Treatment, "loss_for", lambda self, dataset, examples=None: Breaks())
+    record, sidecar = run_cell(Setup(CONFIG), Treatment("cross-entropy"), 0)
     assert record["status"] == "failed"
     assert "the loss became nan in epoch 2, batch 4" in record["error"]
     assert sidecar is None
@@ -141,7 +142,7 @@ def test_an_interrupted_run_goes_on_and_ends_the_same(tmp_path, monkeypatch):
     monkeypatch.setattr(checkpoint.Checkpoint.__init__, "__defaults__", (None, 0.0))
     config = replace(CONFIG, training=replace(CONFIG.training, epochs=9, patience=3))
     treatment = Treatment("simloss", "order", 0.6)
-    whole, sidecar = run_cell(config, treatment, 0)
+    whole, sidecar = run_cell(Setup(config), treatment, 0)
     seen = []
 
     def interrupt(line):
@@ -151,9 +152,9 @@ def test_an_interrupted_run_goes_on_and_ends_the_same(tmp_path, monkeypatch):
 
     for _ in range(2):
         with pytest.raises(Interrupted):
-            run_cell(config, treatment, 0, interrupt, tmp_path)
+            run_cell(Setup(config), treatment, 0, interrupt, tmp_path)
     (saved,) = tmp_path.iterdir()
-    again, same = run_cell(config, treatment, 0, interrupt, tmp_path)
+    again, same = run_cell(Setup(config), treatment, 0, interrupt, tmp_path)
     assert times_aside(again) == times_aside(whole)
     assert all((sidecar[name] == same[name]).all() for name in sidecar)
     assert seen[:6] == [1, 2, 3, 3, 4, 4]  # what came after the last state is trained again

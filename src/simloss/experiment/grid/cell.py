@@ -1,6 +1,5 @@
 """One cell: a treatment with a seed, from a configuration to a record."""
 
-import hashlib
 import platform
 import time
 from collections.abc import Callable
@@ -11,45 +10,21 @@ import torch
 from torch import nn
 
 from ... import __version__
-from ...data import Dataset
-from ...loss.registry import BASELINE
-from ..plan import sources
-from ..plan.alternatives import Objective, objective_of
+from ..plan.alternatives import Objective
 from ..plan.config import Config, cell_id
 from ..plan.treatment import Treatment
-from ..rivals.learner import trained, untrained
+from ..rivals.learner import trained
 from ..train.checkpoint import Checkpoint
 from ..train.loop import NotFiniteError, Outcome, Part, logits_of
 from ..train.measure import Judge, output_summary, temperature_of
-from ..train.splits import indices_of, parts_of
+from .setup import Setup, derived_seed
 from .store import Arrays
 
 OnEpoch = Callable[[dict[str, Any]], None]
 
 
-def derived_seed(seed: int, purpose: str) -> int:
-    """A seed for one purpose: initialisation, order. Far from those of other seeds."""
-    digest = hashlib.sha256(f"{purpose} {seed}".encode()).digest()
-    return int.from_bytes(digest[:7], "big")
-
-
-def dataset_of(config: Config) -> Dataset:
-    """The data of an experiment."""
-    return sources.dataset(config.data.source, config.data.path, config.data.options)
-
-
-def fresh_net(
-    config: Config, dataset: Dataset, seed: int, treatment: Treatment | None = None
-) -> nn.Module:
-    """The net as it starts, the same for every treatment with this seed; or what a rival has."""
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(derived_seed(seed, "initialisation"))
-        shape = dataset.input_shape
-        return untrained(treatment or Treatment(BASELINE), config.model, shape, dataset.num_classes)
-
-
 def run_cell(
-    config: Config,
+    setup: Setup,
     treatment: Treatment,
     seed: int,
     on_epoch: OnEpoch = lambda line: None,
@@ -59,18 +34,15 @@ def run_cell(
 
     `unfinished` is a folder where a long run leaves its state, to go on from if it is interrupted.
     """
+    config, judge, parts = setup.config, setup.judge, setup.parts(seed)
+    objective = setup.objective(treatment, seed)
     name = cell_id(config, treatment, seed)
     checkpoint = Checkpoint(unfinished / f"{name}.pt" if unfinished else None)
-    dataset = dataset_of(config)
-    parts = parts_of(dataset, indices_of(dataset, config.split, seed))
-    judge = Judge.of(dataset, config.metrics, config.cost)
-    objective = objective_of(treatment.loss_for(dataset, len(parts["train"])))
-    net = fresh_net(config, dataset, seed, treatment)
     started = time.perf_counter()
     finished: tuple[dict[str, Any], Arrays | None]
     try:
         outcome = trained(
-            net,
+            net := setup.net(seed, treatment),
             objective,
             parts,
             judge,

@@ -10,14 +10,15 @@ from typing import Any
 
 import torch
 
-from ...data import Dataset
 from ..plan.config import Config, cell_id
 from ..plan.treatment import Treatment
-from .cell import OnEpoch, dataset_of, fresh_net, run_cell
+from ..writing import RunFolderError
+from .cell import OnEpoch, run_cell
 from .progress import Progress
+from .setup import Setup
 from .stacked import can_be_stacked
 from .stacked_cells import run_cells_together
-from .store import Arrays, RunFolder, RunFolderError
+from .store import Arrays, RunFolder
 
 Cell = tuple[Treatment, int]
 Finished = list[tuple[dict[str, Any], Arrays | None]]
@@ -36,7 +37,7 @@ def cells_of(config: Config) -> list[Cell]:
 
 
 def run(
-    config: Config,
+    setup: Setup,
     folder: RunFolder,
     *,
     resume: bool = False,
@@ -47,68 +48,69 @@ def run(
     """Run what is not yet recorded, and return all records.
 
     Args:
-        config: the experiment.
+        setup: the experiment.
         folder: where records go; written by this process only.
         resume: go on with a folder that holds records; those cells are not run again.
         workers: processes on this machine.
         cluster: the address of a Dask scheduler, "dask://host:port", instead.
         progress: who is told.
     """
-    progress = progress or Progress()
+    progress, config = progress or Progress(), setup.config
     config.check_baseline()
     with folder.open_for_writing(config, resume=resume):
-        folder.describe(dataset_of(config))
+        folder.describe(setup.dataset)
         recorded = {record["cell"] for record in folder.records()}
         cells = cells_of(config)
         tasks = [
             todo
-            for task in _tasks(config, cells)
+            for task in _tasks(setup, cells)
             if (todo := [cell for cell in task if cell_id(config, *cell) not in recorded])
         ]
         already = len(cells) - sum(len(task) for task in tasks)
         beats = folder.path / "running"
         with progress.run(config.name, len(cells), already, beats):
-            for finished in _results(config, tasks, beats, workers, cluster):
+            for finished in _results(setup, tasks, beats, workers, cluster):
                 folder.append(finished)
                 progress.finished([record for record, _ in finished])
         return folder.records()
 
 
-def _tasks(config: Config, cells: list[Cell]) -> list[list[Cell]]:
+def _tasks(setup: Setup, cells: list[Cell]) -> list[list[Cell]]:
     """Lists of cells that one process works on: one cell, or a stack of small nets of one kind.
 
     They depend on the configuration alone. A stack is recorded as a whole, so a resumed run has the
     same stacks as an uninterrupted one, and with them the same numbers to the last bit.
     """
-    dataset, tasks = dataset_of(config), []
+    tasks = []
     for learner in dict.fromkeys(treatment.learner for treatment, _ in cells):
         some = [cell for cell in cells if cell[0].learner == learner]
-        at_once = _STACK if learner == "net" and _stackable(config, dataset) else 1
+        at_once = _STACK if learner == "net" and _stackable(setup) else 1
         tasks += [some[i : i + at_once] for i in range(0, len(some), at_once)]
     return tasks
 
 
-def _stackable(config: Config, dataset: Dataset) -> bool:
+def _stackable(setup: Setup) -> bool:
+    training = setup.config.training
     return (
-        dataset.inputs.ndim == 2
-        and config.training.precision == "float32"
-        and config.training.device in ("auto", "cpu")
-        and can_be_stacked(fresh_net(config, dataset, 0))
+        setup.dataset.inputs.ndim == 2
+        and training.precision == "float32"
+        and training.device in ("auto", "cpu")
+        and can_be_stacked(setup.net(0))
     )
 
 
 def _results(
-    config: Config, tasks: list[list[Cell]], beats: Path, workers: int, cluster: str | None
+    setup: Setup, tasks: list[list[Cell]], beats: Path, workers: int, cluster: str | None
 ) -> Iterator[Finished]:
     if workers == 1 and cluster is None:
         for cells in tasks:
-            yield _work(config, cells, beats, None)
+            yield _work(setup, cells, beats, None)
         return
     from joblib import Parallel, delayed
     from joblib.parallel import get_active_backend
 
     with _backend(cluster), _lost_workers_named():
-        jobs = [delayed(_work)(config, cells, beats, 1) for cells in tasks]
+        jobs = [delayed(_work)(setup, cells, beats, 1) for cells in tasks]
         processes = -1 if cluster else workers
         if get_active_backend()[0].supports_return_generator:
             dispatch = "all" if cluster else "2*n_jobs"
@@ -157,16 +159,16 @@ def _backend(cluster: str | None) -> Iterator[None]:
         yield
 
 
-def _work(config: Config, cells: list[Cell], beats: Path, threads: int | None) -> Finished:
+def _work(setup: Setup, cells: list[Cell], beats: Path, threads: int | None) -> Finished:
     """What a worker process does; each worker has one thread, so that they do not fight."""
     if threads is not None:
         torch.set_num_threads(threads)
     if len(cells) == 1:
         treatment, seed = cells[0]
         with _heartbeat(beats, f"{treatment.label}, seed {seed}") as on_epoch:
-            return [run_cell(config, treatment, seed, on_epoch, beats.parent / "unfinished")]
+            return [run_cell(setup, treatment, seed, on_epoch, beats.parent / "unfinished")]
     with _heartbeat(beats, f"{len(cells)} nets together") as on_epoch:
-        return run_cells_together(config, cells, on_epoch)
+        return run_cells_together(setup, cells, on_epoch)
 
 
 @contextmanager

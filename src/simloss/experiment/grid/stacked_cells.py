@@ -3,44 +3,37 @@
 import time
 from typing import Any
 
-from ..plan.alternatives import objective_of
-from ..plan.config import Config
 from ..plan.treatment import Treatment
 from ..train.loop import EarlyStopping, Outcome
-from ..train.measure import Judge
-from ..train.splits import indices_of, parts_of
-from .cell import OnEpoch, dataset_of, derived_seed, failed, fresh_net, measured
+from .cell import OnEpoch, failed, measured
+from .setup import Setup, derived_seed
 from .stacked import Member, train_together
 from .stacked_loss import StackedLoss
 from .store import Arrays
 
 
 def run_cells_together(
-    config: Config, cells: list[tuple[Treatment, int]], on_epoch: OnEpoch
+    setup: Setup, cells: list[tuple[Treatment, int]], on_epoch: OnEpoch
 ) -> list[tuple[dict[str, Any], Arrays | None]]:
     """Every cell's record and sidecar, as `run_cell` makes them."""
     started = time.perf_counter()
     # Nets with the same loss side by side, so that it takes them as one piece of memory.
     order = sorted(range(len(cells)), key=lambda i: cells[i][0].loss)
     cells = [cells[i] for i in order]
-    dataset = dataset_of(config)
-    judge = Judge.of(dataset, config.metrics, config.cost)
+    config, judge = setup.config, setup.judge
     seeds = sorted({seed for _, seed in cells})
-    parts = [parts_of(dataset, indices_of(dataset, config.split, seed)) for seed in seeds]
+    parts = [setup.parts(seed) for seed in seeds]
     kept = config.rules[:1] if config.training.keep_best_of == "argmax" else config.rules
     members = [
         Member(
-            fresh_net(config, dataset, seed),
+            setup.net(seed),
             seeds.index(seed),
             Outcome(),
             EarlyStopping(kept, config.training.stop_on, config.training.patience),
         )
         for _, seed in cells
     ]
-    objectives = [
-        objective_of(treatment.loss_for(dataset, len(parts[member.group]["train"])))
-        for (treatment, _), member in zip(cells, members, strict=True)
-    ]
+    objectives = [setup.objective(treatment, seed) for treatment, seed in cells]
     loss = StackedLoss(objectives)
     train_together(
         members,

@@ -13,33 +13,21 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, NoReturn, NotRequired, TypedDict
+from typing import Any, NotRequired, TypedDict
 
 import numpy as np
 
-from ..._disk import arrays_of, bytes_of, file_to_change, own_folder, regular_file, whole_file
+from ..._disk import arrays_of, bytes_of, file_to_change, own_folder, regular_file
 from ..._schema import fits
 from ...data import Dataset
 from ..plan.config import Config
+from ..writing import RunFolderError, cannot_write, write_whole
 from .record import record_misfit
 
 FORMAT = 1
 _MOST_BYTES = 2**28  # of classes.json; a line of records has less
 
 Arrays = dict[str, np.ndarray[Any, Any]]
-
-
-class RunFolderError(ValueError):
-    """A run folder that cannot be used, said in one sentence."""
-
-
-def write_whole(path: Path, content: bytes) -> None:
-    """Write to a temporary name, sync, rename: the file is there whole or not at all."""
-    try:
-        with whole_file(path) as file:
-            file.write(content)
-    except OSError as error:
-        _cannot_write(path, error)
 
 
 class RunFolder:
@@ -77,7 +65,7 @@ class RunFolder:
         try:
             own_folder(self.cells_path)
         except OSError as error:
-            _cannot_write(self.path, error)
+            cannot_write(self.path, error)
         with self.lock():
             if self.exists():
                 self._check_same(config, resume)
@@ -101,7 +89,7 @@ class RunFolder:
             with file_to_change(self.records_path) as file:
                 _append_all(file, "".join(f"{line}\n" for line in lines).encode())
         except OSError as error:
-            _cannot_write(self.records_path, error)
+            cannot_write(self.records_path, error)
 
     def each_record(self) -> Iterator[dict[str, Any]]:
         """Every complete record as it was written, read when it is asked for."""
@@ -164,7 +152,7 @@ class RunFolder:
         try:
             file = file_to_change(self.path / "lock")
         except OSError as error:
-            _cannot_write(self.path, error)
+            cannot_write(self.path, error)
         with file:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -273,10 +261,3 @@ def _append_all(file: io.FileIO, lines: bytes) -> None:
         with suppress(OSError):
             os.ftruncate(file.fileno(), size)
         raise
-
-
-def _cannot_write(path: Path, error: OSError) -> NoReturn:
-    raise RunFolderError(
-        f"'{path}' cannot be written: {error.strerror or error}; "
-        f"what was recorded before is safe, and --resume goes on from there."
-    ) from error

@@ -12,6 +12,7 @@ from ..._imports import UsersName
 from ..._schema import fits
 from ...decision.rules import RULES
 from ...loss.registry import BASELINE
+from ..writing import write_whole
 from .treatment import Treatment
 
 _MOST_BYTES = 2**20  # of a file; those of the largest grids have a few thousand
@@ -167,8 +168,6 @@ class Config:
         """Write it as YAML."""
         import yaml
 
-        from ..grid.store import write_whole
-
         write_whole(path, yaml.safe_dump(self.as_dict(), sort_keys=False).encode())
 
     @classmethod
@@ -222,6 +221,11 @@ class Config:
         treatments += [each for each in self.treatments if each not in treatments]
         seeds += [each for each in self.seeds if each not in seeds]
         return replace(self, treatments=tuple(treatments), seeds=tuple(seeds))
+
+    @property
+    def similarity(self) -> str:
+        """The kind of similarity that the treatments use; the first of several."""
+        return next(each.similarity for each in self.treatments if each.similarity is not None)
 
     def shared(self) -> dict[str, Any]:
         """All but the treatments and the seeds: what every cell has in common."""

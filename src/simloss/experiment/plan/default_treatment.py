@@ -6,7 +6,7 @@ from .similarities import SIMILARITIES
 from .treatment import Treatment, check_command_loss
 
 
-def start(loss: str | None, similarity: str, value: float | None) -> Treatment:
+def default_treatment(loss: str | None, similarity: str, value: float | None) -> Treatment:
     """The treatment with what is not given filled in.
 
     Without a loss that is cross entropy, to be answered by the decision that suits the classes: no
@@ -14,10 +14,10 @@ def start(loss: str | None, similarity: str, value: float | None) -> Treatment:
     (docs/results.md). With a value it is the blended loss, the least risky of ours untuned.
 
     Example:
-        >>> start(None, "order", None).label, start(None, "order", 0.5).label
-        ('cross entropy', 'blended proper SimLoss, r = 0.5')
-        >>> start("blended", "order", None).label, start("soft-target", "words", None).label
-        ('blended proper SimLoss, r = 0.95', 'soft targets (words), l = 0.6')
+        >>> [default_treatment(None, "order", value).label for value in (None, 0.5)]
+        ['cross entropy', 'blended proper SimLoss, r = 0.5']
+        >>> [default_treatment(loss, "words", None).label for loss in ("simloss", "soft-target")]
+        ['SimLoss (words), l = 0.6', 'soft targets (words), l = 0.6']
     """
     loss = loss or (BASELINE if value is None else "blended")
     if loss in RIVALS:

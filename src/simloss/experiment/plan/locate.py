@@ -1,30 +1,22 @@
-"""A comparison on a table or an image folder of the user's own."""
+"""Where the data is and which reader reads it."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ... import _checks
 from ..._disk import expanded
 from ..._imports import UsersName, names_an_attribute
-from ...data import DataError, Dataset, MissingDataError
+from ...data import DataError, MissingDataError
 from ...data.arrays import ENDINGS as ARRAYS
 from ...data.content import content_of
 from ...data.encoders.hf import with_whole_path
 from ...data.memory import check_fits_memory
 from ...data.table_file import ENDINGS, is_table
 from ...data.text_folder import holds_texts
-from ...loss.registry import BASELINE
-from . import sources
-from .config import Config, DataConfig, SplitConfig, TrainingConfig, argmax_and
-from .default_treatment import start, with_baseline
-from .presets import COMPARE_LOSSES
-from .propose import Proposal
-from .treatment import treatments
+from .config import DataConfig
+from .sources import SHIPPED
 
 _ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.xz", ".tar.bz2")
-_MANY_ROWS = 2000
 
 
 def data_config(
@@ -59,6 +51,8 @@ def data_config(
     for name in options:
         if name not in taken:
             flag, what = name.replace("_", "-"), _WHAT.get(source, "a reader of your own")
+            if source in SHIPPED:
+                raise ValueError(f"`--{flag}` is for your own files; {source} needs none.")
             raise ValueError(f"`--{flag}` does not apply to {what} like '{path}'.")
     if source not in _OPTIONS:
         return DataConfig(source)
@@ -91,6 +85,8 @@ _WHAT = {
 
 
 def _source(data: str, path: Path, image_column: str | None) -> str:
+    if data in SHIPPED:
+        return data
     if not path.exists():
         if names_an_attribute(data):
             return data
@@ -110,73 +106,3 @@ def _source(data: str, path: Path, image_column: str | None) -> str:
         f"'{path}' must be a table ({', '.join(ENDINGS)}), arrays ({', '.join(ARRAYS)}) or a "
         f"folder of images or texts, but its name ends in {path.suffix or 'nothing known'!r}."
     )
-
-
-def dataset_at(data: DataConfig) -> Dataset:
-    """The data it describes."""
-    return sources.dataset(data.source, data.path, data.options)
-
-
-def their_comparison(
-    data: DataConfig,
-    dataset: Dataset,
-    proposal: Proposal,
-    *,
-    values: Sequence[float] | None = None,
-    losses: Sequence[str] = COMPARE_LOSSES,
-    seeds: int = 10,
-    epochs: int | None = None,
-    model: str | None = None,
-    augment: bool | None = None,
-    device: str = "auto",
-) -> Config:
-    """The comparison with every choice made: cross entropy and the losses at each value."""
-    images = dataset.inputs.ndim == 4
-    if augment and not images:
-        raise ValueError(f"`--augment` is for images, but {dataset.name} is a table.")
-    model = model or ("small-cnn" if images else "mlp")
-    chosen = treatments([BASELINE, *losses], proposal.similarity, list(values or proposal.values))
-    training = TrainingConfig(
-        epochs=(60 if images else 200) if epochs is None else epochs,
-        patience=8,
-        batch_size=256 if len(dataset) >= _MANY_ROWS and not images else 64,
-        learning_rate=1e-3 if images else 3e-3,
-        stop_on=proposal.metrics[0],
-        keep_best_of="each rule",
-        augment=images and (model == "resnet" if augment is None else augment),
-        device=device,
-    )
-    return Config(
-        name=dataset.name,
-        data=data,
-        model=model,
-        treatments=tuple(chosen),
-        seeds=tuple(range(_checks.run_count("seeds", seeds))),
-        metrics=proposal.metrics,
-        rules=proposal.rules,
-        split=_split(dataset),
-        training=training,
-        cost=proposal.cost,
-    )
-
-
-def one_of(
-    config: Config, *, loss: str | None, value: float | None, rule: str, seed: int
-) -> Config:
-    """The same for a single net: a loss, a value, a decision."""
-    kind = config.treatments[-1].similarity
-    assert kind is not None
-    return replace(
-        config,
-        treatments=with_baseline(start(loss, kind, value)),
-        seeds=(seed,),
-        rules=argmax_and(rule),
-    )
-
-
-def _split(dataset: Dataset) -> SplitConfig:
-    """A new split a seed, with every class in every part where there are enough examples."""
-    if dataset.parts is not None:
-        return SplitConfig()
-    together = dataset.groups is not None and len(dataset.groups.unique()) < len(dataset)
-    return SplitConfig(new_for_each_seed=True, stratify=True, keep_duplicates_together=together)

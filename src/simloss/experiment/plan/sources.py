@@ -12,6 +12,7 @@ from ..._imports import imported, names_an_attribute, users_own
 from ..._schema import fits
 from ...data import Dataset
 
+SHIPPED = ("diamonds", "abalone")
 SOURCES: dict[str, Callable[..., Dataset]] = {
     "diamonds": data.diamonds,
     "abalone": data.abalone,

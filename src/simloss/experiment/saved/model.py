@@ -17,7 +17,6 @@ from ...data.standardize import Standardizer
 from ...data.text_columns import TFIDF
 from ...decision.rules import RULES
 from ...similarity import as_similarity
-from ..grid.store import write_whole
 from ..plan.alternatives import RIVALS, Objective, Regression, objective_of
 from ..plan.config import Config
 from ..plan.treatment import Treatment
@@ -26,6 +25,7 @@ from ..rivals.trees import BoostedTrees
 from ..train.loop import Part, logits_of
 from ..train.measure import Judge
 from ..train.splits import Ready
+from ..writing import write_whole
 
 FORMAT = 1
 _STATISTICS = ("standardize.mean", "standardize.std")

@@ -14,7 +14,7 @@ from ..._disk import expanded
 from ..._imports import names_an_attribute
 from ...data import DataError, Dataset, rows
 from ...data.table_file import is_table
-from ..grid.cell import calibrated_metrics, dataset_of, head
+from ..grid.cell import calibrated_metrics, head
 from ..grid.store import Arrays, RunFolder
 from ..plan.config import Config
 from ..plan.sources import dataset
@@ -91,7 +91,7 @@ def _is_what_it_learned_from(config: Config, data: str) -> bool:
 def _as_it_was_read(config: Config, data: str) -> Dataset:
     """By a reader that is built in, or by the user's own in the user's words, without options."""
     if not names_an_attribute(data):
-        return dataset_of(config)
+        return dataset(config.data.source, config.data.path, config.data.options)
     if config.data.options:
         raise DataError(
             f"`--data` {str(data)!r} was read with options when the model was trained, and a file "

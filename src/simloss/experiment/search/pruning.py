@@ -9,8 +9,8 @@ _SLACK = 0.01
 
 
 @dataclass
-class Run:
-    """How a trial went: a net a seed, one after the other.
+class Trial:
+    """How a trial went: one net per seed, one after the other.
 
     Attributes:
         curves: for each seed and epoch, the mean over the seeds so far, each with its best epoch
@@ -41,24 +41,24 @@ class Run:
         return curve[min(epoch, len(curve)) - 1]
 
 
-def is_behind(run: Run, others: Iterable[Run], head_start: int) -> bool:
-    """Whether a run is worse than the median of all runs that got as far.
+def is_behind(trial: Trial, others: Iterable[Trial], head_start: int) -> bool:
+    """Whether a trial is worse than the median of all trials that got as far.
 
-    Those that got far are the good ones, so the further a run gets, the better it must be, as in
+    Those that got far are the good ones, so the further a trial gets, the better it must be, as in
     successive halving. In the first epochs of a net, `head_start`, nothing is judged.
 
     Example:
-        >>> past = [Run([[5.0, 4.0, last]]) for last in (1.0, 2.0, 3.0)]
-        >>> is_behind(Run([[5.0, 4.0, 2.5]]), past, head_start=2)
+        >>> past = [Trial([[5.0, 4.0, last]]) for last in (1.0, 2.0, 3.0)]
+        >>> is_behind(Trial([[5.0, 4.0, 2.5]]), past, head_start=2)
         True
-        >>> is_behind(Run([[5.0, 4.0, 1.5]]), past, head_start=2)
+        >>> is_behind(Trial([[5.0, 4.0, 1.5]]), past, head_start=2)
         False
     """
-    seed, epoch = len(run.curves) - 1, len(run.curves[-1])
+    seed, epoch = len(trial.curves) - 1, len(trial.curves[-1])
     if epoch < head_start:
         return False
     values = [value for other in others if (value := other.value_at(seed, epoch)) is not None]
     if not values:
         return False
     allowed = median(values)
-    return run.value > allowed + _SLACK * abs(allowed)
+    return trial.value > allowed + _SLACK * abs(allowed)

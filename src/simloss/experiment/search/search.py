@@ -14,14 +14,13 @@ from ... import _checks, metrics
 from ..._disk import bytes_of, file_to_change
 from ..._schema import Finite, fits
 from ...loss.registry import BASELINE
-from ..grid.cell import dataset_of, derived_seed, fresh_net
-from ..grid.store import RunFolder, RunFolderError, write_whole
+from ..grid.setup import Setup, derived_seed
+from ..grid.store import RunFolder
 from ..plan.treatment import Treatment
 from ..train.loop import NotFiniteError, Part, train
-from ..train.measure import Judge
-from ..train.splits import indices_of, parts_of
-from .pruning import Run, is_behind
-from .trials import Found, Plan, check
+from ..writing import RunFolderError, write_whole
+from .pruning import Trial, is_behind
+from .trials import Found, Plan, setup_of
 
 # The share of the epochs of a full grid, five values of each loss, that a search may use. How long
 # the grid would be is a guess, 1.4 times too long at times; a sixth keeps that below a quarter.
@@ -34,16 +33,21 @@ SETTINGS = "search.json"
 _MOST_BYTES = 2**24
 
 
-def search(plan: Plan, path: Path, tell: Callable[[str], None] = lambda line: None) -> Found:
+def search(
+    plan: Plan,
+    path: Path,
+    tell: Callable[[str], None] = lambda line: None,
+    setup: Setup | None = None,
+) -> Found:
     """Go through the trials that are not in the folder yet; `tell` gets a line for each."""
     optuna = _checks.installed("optuna", "cli")
     optuna.logging.set_verbosity(optuna.logging.ERROR)
-    check(plan)
+    setup = setup or setup_of(plan)
     path.mkdir(parents=True, exist_ok=True)
     with RunFolder(path).lock(), warnings.catch_warnings():
         warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
         _check_same(plan, path / SETTINGS)
-        running = _Search(plan, path / "search.journal")
+        running = _Search(plan, setup, path / "search.journal")
         running.go_on(tell)
         return running.found()
 
@@ -51,11 +55,11 @@ def search(plan: Plan, path: Path, tell: Callable[[str], None] = lambda line: No
 class _Search:
     """An optuna study of a plan, asked and told one trial at a time."""
 
-    def __init__(self, plan: Plan, journal: Path) -> None:
+    def __init__(self, plan: Plan, setup: Setup, journal: Path) -> None:
         import optuna
         from optuna.storages.journal import JournalFileBackend, JournalStorage
 
-        self.plan, self.optuna = plan, optuna
+        self.plan, self.setup, self.optuna = plan, setup, optuna
         self.states = optuna.trial.TrialState
         # Ours is the only process here; a lock that lies about is of one that was killed.
         journal.with_name(f"{journal.name}.lock").unlink(missing_ok=True)
@@ -74,8 +78,6 @@ class _Search:
             reason = " ".join(str(error).split()).rstrip(".") or type(error).__name__
             raise RunFolderError(f"'{journal}' must hold trials, but: {reason}.") from None
         self.head_start = 2 * plan.config.training.patience
-        self.dataset = dataset_of(plan.config)
-        self.judge = Judge.of(self.dataset, plan.config.metrics, plan.config.cost)
         self.metric = metrics.find(plan.metric)
         self.sign = -1.0 if self.metric.higher_is_better else 1.0  # what is reported is a loss
         self.parts: dict[int, dict[str, Part]] = {}
@@ -128,7 +130,7 @@ class _Search:
             self.study.tell(trial, state=self.states.FAIL)
             raise
 
-    def record(self, trial: Any, past: list[Any], run: Run | None) -> None:
+    def record(self, trial: Any, past: list[Any], run: Trial | None) -> None:
         """Write down how a trial went; None stands for one that was there before."""
         if run is None:
             known = next(each for each in past if self.is_same(each, trial))
@@ -147,12 +149,12 @@ class _Search:
         treatment = self.plan.space.treatment
         return treatment(trial.params) == treatment(other.params)
 
-    def run(self, treatment: Treatment, past: list[Any]) -> Run | None:
-        """A net a seed, until all are done, it is behind, or there are no epochs left."""
+    def run(self, treatment: Treatment, past: list[Any]) -> Trial | None:
+        """One net per seed, until all are done, it is behind, or there are no epochs left."""
         if treatment in [self.plan.space.treatment(known.params) for known in past]:
             return None  # would come out the same
         left, rivals = self.left(past), [_run(known) for known in past]
-        run, bests = Run(), list[float]()
+        run, bests = Trial(), list[float]()
 
         def on_epoch(line: dict[str, Any]) -> None:
             bests[-1] = min(bests[-1], self.sign * line["validation"][self.plan.rule])
@@ -175,13 +177,13 @@ class _Search:
         """One net, just as the comparison will train it."""
         config = self.plan.config
         if seed not in self.parts:
-            self.parts[seed] = parts_of(self.dataset, indices_of(self.dataset, config.split, seed))
+            self.parts[seed] = self.setup.parts(seed)
         train(
-            fresh_net(config, self.dataset, seed),
-            treatment.loss_for(self.dataset, len(self.parts[seed]["train"])),
+            self.setup.net(seed),
+            self.setup.objective(treatment, seed),
             self.parts[seed]["train"],
             self.parts[seed]["validation"],
-            self.judge,
+            self.setup.judge,
             config.rules,
             config.training,
             derived_seed(seed, "order"),
@@ -239,10 +241,10 @@ class _GaveUp(Exception):
     """Not an error: the net need not be trained any further."""
 
 
-def _run(trial: Any) -> Run:
+def _run(trial: Any) -> Trial:
     """How a recorded trial went; without curves if it was the same as an earlier one."""
     gave_up = trial.state.name == "PRUNED"
-    return Run(trial.user_attrs.get("curves", []), gave_up)
+    return Trial(trial.user_attrs.get("curves", []), gave_up)
 
 
 def _is_done(trial: Any) -> bool:

@@ -5,12 +5,12 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from ... import _checks, metrics
+from ...data import Dataset
 from ...loss.registry import BASELINE
-from ..grid.cell import dataset_of
+from ..grid.setup import Setup
 from ..plan.config import Config, argmax_and
 from ..plan.propose import knows_better_mistakes
 from ..plan.treatment import Treatment
-from ..train.splits import indices_of
 from .search_space import SearchSpace
 
 # Seeds of the final comparison begin here, far from those of any search.
@@ -120,13 +120,14 @@ def final_config(
     return replace(plan.config, treatments=arms, seeds=tuple(fresh))
 
 
-def check(plan: Plan) -> None:
-    """Whether the data can be split, measured and answered this way, before a folder is made."""
-    dataset = dataset_of(plan.config)
+def setup_of(plan: Plan, dataset: Dataset | None = None) -> Setup:
+    """What the trials need; says what cannot be split, measured or answered this way."""
+    setup = Setup(plan.config, dataset)
+    dataset = setup.dataset
     for seed in plan.seeds:
-        indices_of(dataset, plan.config.split, seed)
+        setup.indices(seed)
     for choice in plan.space.first_choices():
-        plan.space.treatment(choice).loss_for(dataset)
+        setup.objective(plan.space.treatment(choice), plan.seeds[0])
     needs = metrics.find(plan.metric).needs
     if "tree" in needs or plan.rule == "tree":
         what = "`decision` 'tree'" if plan.rule == "tree" else f"`metric` {plan.metric!r}"
@@ -138,3 +139,4 @@ def check(plan: Plan) -> None:
                 f"`metric` {plan.metric!r} needs a {unknown}, and nothing here says which; "
                 f"choose another metric."
             )
+    return setup

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from ..._disk import own_folder, regular_file
 from ..._schema import fits
-from ..grid.store import write_whole
+from ..writing import write_whole
 
 # A state is worth writing when losing what came after the last one would hurt.
 EVERY_SECONDS = 60.0

@@ -61,11 +61,13 @@ class Judge:
             raise ValueError(f"`rules` {rule!r} needs {what}, but there is none.")
         return decide(probabilities, self.cost(rule), positions=self.where(rule))
 
-    def try_out(self, rules: tuple[str, ...]) -> None:
+    def try_out(self, rules: tuple[str, ...], watched: str) -> None:
         """Answer and measure one example, so that what cannot be measured is said at once."""
-        p = torch.full((1, self.num_classes), 1 / self.num_classes)
+        p, truth = torch.full((1, self.num_classes), 1 / self.num_classes), torch.tensor([0])
         for rule in rules:
-            self.all_metrics(self.answers(p, rule), torch.zeros(1, dtype=torch.long), p)
+            answers = self.answers(p, rule)
+            self.all_metrics(answers, truth, p)
+            self.metric(watched, answers, truth, p)
 
     def cost(self, rule: str) -> Any:
         """The cost that a rule's answers keep lowest."""

@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from ...experiment.grid.store import Arrays, RunFolder, RunFolderError
+from ...experiment.grid.store import Arrays, RunFolder
+from ...experiment.writing import RunFolderError
 from ..judge.results import Row
 
 Floats = NDArray[np.float64]

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from ...experiment.grid.store import RunFolder, RunFolderError
+from ...experiment.grid.store import RunFolder
 from ...experiment.plan.config import Config
+from ...experiment.writing import RunFolderError
 from .classes import Classes, classes_of, numbered
 from .mistake_costs import MistakeCosts, mistake_costs
 from .results import Record, Results

@@ -6,14 +6,16 @@ import pytest
 import torch
 
 from simloss.data import Dataset, abalone
-from simloss.experiment.grid.cell import fresh_net, run_cell
+from simloss.experiment.grid.cell import run_cell
+from simloss.experiment.grid.setup import Setup
 from simloss.experiment.grid.stacked import Member, train_together
 from simloss.experiment.grid.stacked_cells import run_cells_together
 from simloss.experiment.grid.stacked_loss import StackedLoss
-from simloss.experiment.plan.alternatives import ALTERNATIVES, objective_of
+from simloss.experiment.plan.alternatives import objective_of
 from simloss.experiment.plan.config import Config, TrainingConfig, cell_id
-from simloss.experiment.plan.default_treatment import start, with_baseline
-from simloss.experiment.plan.presets import comparison, stand_in
+from simloss.experiment.plan.default_treatment import default_treatment as default
+from simloss.experiment.plan.default_treatment import with_baseline
+from simloss.experiment.plan.presets import comparison
 from simloss.experiment.plan.treatment import Treatment
 from simloss.experiment.train import checkpoint
 from simloss.experiment.train.loop import EarlyStopping, Outcome, Part, train
@@ -69,13 +71,13 @@ def test_bad_treatments(given, message):
 
 def test_what_training_starts_with():
     for kind in ("order", "tree", "words-angle", "costs.csv"):
-        assert start(None, kind, None) == Treatment("cross-entropy")
-    assert start(None, "order", 0.5) == Treatment("blended", "order", 0.5)
-    assert start("blended", "tree", None) == Treatment("blended", "tree", 1.0)
-    assert start("blended", "words-angle", None) == Treatment("blended", "words-angle", 0.5)
-    assert start("simloss", "order", None) == Treatment("simloss", "order", 0.3)
-    assert start("soft-target", "costs.csv", None) == Treatment("soft-target", "costs.csv", 1.0)
-    assert with_baseline(start("cross-entropy", "order", None)) == (Treatment("cross-entropy"),)
+        assert default(None, kind, None) == Treatment("cross-entropy")
+    assert default(None, "order", 0.5) == Treatment("blended", "order", 0.5)
+    assert default("blended", "tree", None) == Treatment("blended", "tree", 1.0)
+    assert default("blended", "words-angle", None) == Treatment("blended", "words-angle", 0.5)
+    assert default("simloss", "order", None) == Treatment("simloss", "order", 0.3)
+    assert default("soft-target", "costs.csv", None) == Treatment("soft-target", "costs.csv", 1.0)
+    assert with_baseline(default("cross-entropy", "order", None)) == (Treatment("cross-entropy"),)
     assert with_baseline(Treatment("corn")) == (Treatment("cross-entropy"), Treatment("corn"))
 
 
@@ -103,18 +105,6 @@ def test_a_tree_is_needed_for_a_hierarchy():
     assert loss(torch.zeros(1, 3), torch.tensor([0])).item() > 0
 
 
-def test_every_alternative_can_be_written_and_searched():
-    for name, alternative in ALTERNATIVES.items():
-        assert (alternative.parameter is None) == (not alternative.values), name
-    config = stand_in("abalone")
-    assert Config.from_dict(config.as_dict()) == config
-    assert {t.loss for t in config.treatments} == {
-        *("cross-entropy", "simloss", "proper", "soft-target"),
-        *(set(ALTERNATIVES) - {"hierarchical", "kernel-score"}),
-    }
-    assert len({cell_id(config, t, 0) for t in config.treatments}) == len(config.treatments)
-
-
 def double_parts(name):
     dataset = abalone()
     some = indices_of(dataset, CONFIG.split, 0)[name][:256]
@@ -133,7 +123,7 @@ def test_in_the_stack_they_train_as_alone():
     # The second stops at once, so that those behind it move up.
     patience = [100, 1, *[100] * (len(OTHERS) - 2)]
     members = [
-        Member(fresh_net(CONFIG, dataset, 0).double(), 0, Outcome(), EarlyStopping(rules, "mae", n))
+        Member(Setup(CONFIG).net(0).double(), 0, Outcome(), EarlyStopping(rules, "mae", n))
         for n in patience
     ]
     objectives = [objective_of(t.loss_for(dataset)).double() for t in OTHERS]
@@ -141,7 +131,7 @@ def test_in_the_stack_they_train_as_alone():
     train_together(members, loss, [training], [validation], judge, rules, config, [7])
     for treatment, member, n in zip(OTHERS, members, patience, strict=True):
         alone = train(
-            fresh_net(CONFIG, dataset, 0).double(),
+            Setup(CONFIG).net(0).double(),
             treatment.loss_for(dataset).double(),
             training,
             validation,
@@ -162,7 +152,7 @@ def test_the_row_normalised_form_trains_the_same_net():
     judge = Judge(("mae",), None, dataset.num_classes)
     outcomes = [
         train(
-            fresh_net(CONFIG, dataset, 0).double(),
+            Setup(CONFIG).net(0).double(),
             Treatment("simloss", "order", 0.8, options).loss_for(dataset),
             double_parts("train"),
             double_parts("validation"),
@@ -181,7 +171,7 @@ def test_the_row_normalised_form_trains_the_same_net():
 
 def test_records_are_like_all_others():
     cells = [(treatment, 0) for treatment in (Treatment("cross-entropy"), *OTHERS)]
-    together = run_cells_together(CONFIG, cells, lambda line: None)
+    together = run_cells_together(Setup(CONFIG), cells, lambda line: None)
     plain = together[0][0]
     for (treatment, seed), (record, sidecar) in zip(cells, together, strict=True):
         assert record.keys() == plain.keys()
@@ -194,14 +184,16 @@ def test_records_are_like_all_others():
 
 def test_probabilities_come_from_the_objective():
     """CORN's outputs read as logits would answer by chance."""
-    record, _ = run_cell(replace(CONFIG, training=replace(CONFIG.training, epochs=6)), OTHERS[0], 0)
+    record, _ = run_cell(
+        Setup(replace(CONFIG, training=replace(CONFIG.training, epochs=6))), OTHERS[0], 0
+    )
     assert record["metrics"]["test"]["median"]["mae"] < 1.9  # always answering 9 has 2.4
 
 
 def test_a_learned_matrix_survives_an_interruption(tmp_path, monkeypatch):
     config = replace(CONFIG, training=replace(CONFIG.training, epochs=4))
     treatment = Treatment("noise-layer", value=0.1)
-    whole, _ = run_cell(config, treatment, 0)
+    whole, _ = run_cell(Setup(config), treatment, 0)
     monkeypatch.setattr(checkpoint.Checkpoint.__init__, "__defaults__", (None, 0.0))
 
     def stop(line):
@@ -209,8 +201,8 @@ def test_a_learned_matrix_survives_an_interruption(tmp_path, monkeypatch):
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        run_cell(config, treatment, 0, stop, tmp_path)
-    resumed, _ = run_cell(config, treatment, 0, unfinished=tmp_path)
+        run_cell(Setup(config), treatment, 0, stop, tmp_path)
+    resumed, _ = run_cell(Setup(config), treatment, 0, unfinished=tmp_path)
     assert resumed["history"] == whole["history"]
 
 

@@ -3,16 +3,18 @@
 import re
 from pathlib import Path
 
-from .._disk import bytes_of
-from ..experiment.grid.store import RunFolder, RunFolderError, write_whole
-from .judge.run import Run
-from .judge.wording import listed
+from simloss._disk import bytes_of
+from simloss.experiment.grid.store import RunFolder
+from simloss.experiment.writing import RunFolderError, write_whole
+from simloss.report.judge.run import Run
+from simloss.report.judge.wording import listed
+from simloss.report.tables.markdown import escaped
+
 from .over_sources import over_sources
 from .prose_numbers import with_numbers
-from .results_table import results_table
 from .shared_seeds import shared_seeds
 from .starting_values import starting_values
-from .tables.markdown import escaped
+from .table import results_table
 
 _MOST_BYTES = 2**28
 _KINDS = "results|every result|shared seeds|over sources|starting values"

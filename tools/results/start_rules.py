@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from ..similarity import order
+from simloss.similarity import order
 
 # Effective numbers of classes to aim at.
 _AIMS = (1.2, 1.5, 2.0, 3.0, 4.0, 6.0, 9.0, 13.0)

@@ -1,7 +1,7 @@
 """The paper's test results, to stand beside ours: means of ten runs, answered by argmax."""
 
-from ..experiment.plan.config import Config
-from .judge.results import Row
+from simloss.experiment.plan.config import Config
+from simloss.report.judge.results import Row
 
 # source -> (net, similarity, {parameter: test values}); the first parameter is cross entropy.
 _AGES = ("accuracy", "mae", "mse")

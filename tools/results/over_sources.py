@@ -4,10 +4,10 @@ import json
 from collections.abc import Sequence
 from statistics import fmean, median
 
-from ..statistics import paired_comparison
-from .judge.results import Row
-from .judge.run import Run
-from .tables.markdown import escaped
+from simloss.report.judge.results import Row
+from simloss.report.judge.run import Run
+from simloss.report.tables.markdown import escaped
+from simloss.statistics import paired_comparison
 
 _RULE, _METRIC = "median", "mae"
 Changes = dict[str, float]  # source -> the error above cross entropy's, as a share of it

@@ -2,13 +2,14 @@
 
 import math
 
-from .. import metrics
-from ..metrics import Metric
-from .judge.findings import Finding
-from .judge.results import Results, Row, spread
-from .judge.verdict import Verdict
+from simloss import metrics
+from simloss.metrics import Metric
+from simloss.report.judge.findings import Finding
+from simloss.report.judge.results import Results, Row, spread
+from simloss.report.judge.verdict import Verdict
+from simloss.report.tables.markdown import escaped
+
 from .paper import in_the_paper, is_in_the_paper
-from .tables.markdown import escaped
 
 Chosen = dict[str, Finding]  # rule -> the family's treatment under it
 

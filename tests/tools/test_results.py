@@ -4,29 +4,31 @@ import math
 import re
 import shutil
 import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 from statistics import fmean, median, stdev
 from types import MappingProxyType, SimpleNamespace
 
 import pytest
+from tools.results.over_sources import over_sources
+from tools.results.page import refresh, refreshed
+from tools.results.paper import in_the_paper
+from tools.results.prose_numbers import NUMBER, with_numbers
+from tools.results.shared_seeds import shared_seeds
+from tools.results.stand_in import stand_in
+from tools.results.start_rules import RULES, Case, left_out
+from tools.results.starting_values import cases, starting_values
+from tools.results.table import results_table
 
 from report import made_up
-from simloss.cli import main
 from simloss.experiment.grid.store import RunFolder
-from simloss.experiment.plan.config import DataConfig
+from simloss.experiment.plan.alternatives import ALTERNATIVES
+from simloss.experiment.plan.config import Config, DataConfig, cell_id
 from simloss.experiment.plan.treatment import Treatment
 from simloss.report.judge.results import Results
 from simloss.report.judge.run import Run
 from simloss.report.judge.verdict import verdict
-from simloss.report.over_sources import over_sources
-from simloss.report.paper import in_the_paper
-from simloss.report.prose_numbers import NUMBER, with_numbers
-from simloss.report.results_page import refresh, refreshed
-from simloss.report.results_table import results_table
-from simloss.report.shared_seeds import shared_seeds
-from simloss.report.start_rules import RULES, Case, left_out
-from simloss.report.starting_values import cases, starting_values
 
 PAGE = Path(__file__).parents[2] / "docs" / "results.md"
 # Pages whose prose has numbers from the records.
@@ -56,9 +58,10 @@ def test_the_published_pages_are_in_step_with_the_committed_records(page):
 @pytest.mark.skipif(not PAGE.exists(), reason="not in a clone")
 def test_no_number_of_the_summary_is_written_by_hand():
     text = PAGE.read_text(encoding="utf-8")
+    assert refreshed(text, PAGE.parent) == text, "run: python -m tools.results"
     summary = text[text.index("## In short") : text.index("### What was asked")]
     by_hand = re.findall(r"[−+]\d+(?:\.\d+)?|\b\d+\.\d+", NUMBER.sub("", summary))
-    assert by_hand == [], "mark it: <!-- number: ... -->, as report/prose_numbers.py says"
+    assert by_hand == [], "mark it: <!-- number: ... -->, as tools/results/prose_numbers.py says"
 
 
 def cells(table):
@@ -165,12 +168,14 @@ def test_the_papers_numbers_stand_beside_ours():
     assert in_the_paper(replace(config, model="resnet"), simloss) == {}
 
 
-def test_regions_are_made_anew_and_prose_is_kept(ordered, tmp_path, capsys):
+def test_regions_are_made_anew_and_prose_is_kept(ordered, tmp_path):
     page = tmp_path / "page.md"
     page.write_text(f"# Ours\n\n<!-- results: {ordered} -->\nold\n<!-- end -->\n\nAnd so on.\n")
-    main(["report", str(page)])
+    here = Path(__file__).parents[2]
+    command = [sys.executable, "-m", "tools.results", str(page)]
+    done = subprocess.run(command, cwd=here, capture_output=True, text=True)
+    assert done.stdout == f"made anew: {ordered}\n", done.stderr
     text = page.read_text()
-    assert capsys.readouterr().out == f"made anew: {ordered}\n"
     assert text.startswith("# Ours\n\n<!-- results: ")
     assert text.endswith("<!-- end -->\n\nAnd so on.\n")
     assert "old" not in text
@@ -201,16 +206,6 @@ def test_a_run_that_has_hardly_begun(tmp_path):
 def test_a_broken_page(text, message, tmp_path):
     with pytest.raises(ValueError, match=message):
         refreshed(text, tmp_path)
-
-
-def test_what_cannot_be_refreshed(tmp_path, capsys):
-    for arguments, sentence in (
-        ([str(tmp_path / "no.md")], "must be a run folder or a page"),
-        ([str(tmp_path / "no.md"), "--out", "x"], "does not apply to a page"),
-    ):
-        with pytest.raises(SystemExit):
-            main(["report", *arguments])
-        assert sentence in capsys.readouterr().err
 
 
 def case(name, classes, best, group=None):
@@ -401,3 +396,15 @@ class TestNumbersInProse:
         assert line[1] == "1"
         own = row.by_seed("test", "argmax", "mae")[0]
         assert line[2] == f"{base:.2f} → {own:.2f}"
+
+
+def test_every_alternative_can_be_written_and_searched():
+    for name, alternative in ALTERNATIVES.items():
+        assert (alternative.parameter is None) == (not alternative.values), name
+    config = stand_in("abalone")
+    assert Config.from_dict(config.as_dict()) == config
+    assert {t.loss for t in config.treatments} == {
+        *("cross-entropy", "simloss", "proper", "soft-target"),
+        *(set(ALTERNATIVES) - {"hierarchical", "kernel-score"}),
+    }
+    assert len({cell_id(config, t, 0) for t in config.treatments}) == len(config.treatments)

@@ -2,10 +2,11 @@
 
 from statistics import fmean
 
-from .. import metrics
-from .judge.run import Run
+from simloss import metrics
+from simloss.report.judge.run import Run
+from simloss.report.tables.markdown import escaped
+
 from .over_sources import shared
-from .tables.markdown import escaped
 
 
 def shared_seeds(run: Run) -> str:

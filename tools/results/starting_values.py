@@ -4,10 +4,11 @@ import json
 from collections.abc import Sequence
 from statistics import median
 
-from .judge.results import Row
-from .judge.run import Run
+from simloss.report.judge.results import Row
+from simloss.report.judge.run import Run
+from simloss.report.tables.markdown import escaped
+
 from .start_rules import RULES, Case, left_out
-from .tables.markdown import escaped
 
 _FAMILIES = ("SimLoss", "proper SimLoss", "soft targets")
 _FEWEST_GROUPS = 3

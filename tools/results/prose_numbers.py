@@ -12,9 +12,10 @@ from functools import lru_cache
 from pathlib import Path
 from statistics import fmean
 
-from .. import metrics
-from .judge.results import Row
-from .judge.run import Run
+from simloss import metrics
+from simloss.report.judge.results import Row
+from simloss.report.judge.run import Run
+
 from .over_sources import shared
 
 NUMBER = re.compile(r"(?P<open><!-- number: (?P<what>[^\n]*?) -->)[^\n]*?(?P<close><!-- \. -->)")

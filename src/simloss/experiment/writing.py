@@ -1,0 +1,27 @@
+"""A file is written whole or not at all; where it cannot be, one sentence says so."""
+
+from pathlib import Path
+from typing import NoReturn
+
+from .._disk import whole_file
+
+
+class RunFolderError(ValueError):
+    """A run folder that cannot be used, said in one sentence."""
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write to a temporary name, sync, rename: the file is there whole or not at all."""
+    try:
+        with whole_file(path) as file:
+            file.write(content)
+    except OSError as error:
+        cannot_write(path, error)
+
+
+def cannot_write(path: Path, error: OSError) -> NoReturn:
+    """Say what is wrong, and that nothing is lost."""
+    raise RunFolderError(
+        f"'{path}' cannot be written: {error.strerror or error}; "
+        f"what was recorded before is safe, and --resume goes on from there."
+    ) from error

@@ -1,0 +1,1 @@
+"""What writes the tables of docs/results.md from the records."""

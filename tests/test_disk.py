@@ -147,6 +147,8 @@ OPEN_THEMSELVES = {
     "data/shipped.py": "the package's own",
     "data/table_file.py": "unpacks what the door has opened",
     "experiment/grid/run.py": "a hint, in a folder that is made anew for each run",
+    "experiment/rivals/boost.py": "trains, and reads nothing",
+    "experiment/rivals/trees.py": "a text in memory, written anew by tree_text.py",
     "experiment/train/checkpoint.py": "unpacks what the door has opened",
     "report/page/shell.py": "the package's own",
     "similarity/shipped_vectors.py": "the package's own",

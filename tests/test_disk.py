@@ -4,12 +4,14 @@ import ast
 import io
 import os
 import socket
+import zipfile
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import simloss
-from simloss._disk import bytes_of, expanded, file_to_change, own_folder, regular_file
+from simloss._disk import arrays_of, bytes_of, expanded, file_to_change, own_folder, regular_file
 
 
 @pytest.fixture
@@ -129,6 +131,21 @@ def test_a_folder_of_our_own_is_no_link(tmp_path):
 def test_a_user_that_is_not_there():
     assert str(expanded("~nosuchuser/x.csv")) == "~nosuchuser/x.csv"
     assert expanded("~") == expanded(os.path.expanduser("~"))
+
+
+def test_what_is_no_array_in_an_npz_file_is_told(tmp_path):
+    with zipfile.ZipFile(tmp_path / "a.npz", "w") as archive:
+        archive.writestr("X.npy", b"no array")
+    with pytest.raises(ValueError, match="'X' in it is not an array"):
+        arrays_of(tmp_path / "a.npz")
+
+
+def test_what_is_no_character_in_an_npz_file_is_told(tmp_path):
+    np.savez(tmp_path / "a.npz", y=np.full(9, 2**31, np.uint32).view("<U3"))
+    with pytest.raises(ValueError, match="a text holds what is no character"):
+        arrays_of(tmp_path / "a.npz")
+    np.savez(tmp_path / "a.npz", y=np.array(["é", ""], ">U3"), e=np.array([], "U0"))
+    assert arrays_of(tmp_path / "a.npz")["y"].tolist() == ["é", ""]
 
 
 # Files that open files without `simloss._disk`, and why they may.

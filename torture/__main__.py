@@ -83,7 +83,7 @@ def arguments(folder: Path) -> dict[str, object]:
 
 # Readers by how their names begin, so that two processes share the work.
 _GROUPS = {
-    "tables": ("user's table", "probabilities", "costs"),
+    "tables": ("user's table", "features", "probabilities", "costs"),
     "names": ("similarity", "word vectors", "WordNet", "tree", "graph"),
     "runs": ("configuration", "records", "a ", "model", "checkpoint", "search"),
     "images": ("UTKFace", "AFAD", "CIFAR", "image "),

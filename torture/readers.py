@@ -35,6 +35,7 @@ NAMES = (
     *("user's table, CSV", "user's table, csv.gz", "user's table, parquet"),
     *("UTKFace, tar.gz", "UTKFace, zip", "AFAD, tar.xz", "image folder, zip"),
     *("CIFAR-100, binary", "CIFAR-100, python"),
+    "features, npz",
     *("probabilities, CSV", "probabilities, npz", "probabilities, parquet", "costs, CSV"),
     *("configuration, YAML", "records, JSONL", "a report's tables", "a report's page"),
     *("a cell's arrays, npz", "model, safetensors", "model, judged by a report"),
@@ -97,7 +98,7 @@ def readers(folder: Path) -> list[Reader]:
     """All of them; `folder` is for what they need beside the file they read."""
     return [
         *(*_similarities(), *_words(), *_wordnet(), *_trees()),
-        *(*_data(), *_probabilities(folder), *_experiments(folder)),
+        *(*_data(), _features(), *_probabilities(folder), *_experiments(folder)),
     ]
 
 
@@ -275,6 +276,16 @@ def _data() -> list[Reader]:
             )
         ),
     ]
+
+
+def _features() -> Reader:
+    """What other programs leave as embeddings."""
+    packed = io.BytesIO()
+    labels = np.array([_SIZES[place % 3] for place in range(12)])
+    np.savez(packed, X=np.random.default_rng(0).normal(size=(12, 4)), y=labels)
+    parts = (_unzipped(packed.getvalue()),)
+    inside = values.npz_parts("")
+    return Reader("features, npz", False, "e.npz", parts, data.arrays, zipped, values=inside)
 
 
 def _probabilities(folder: Path) -> list[Reader]:

@@ -10,6 +10,7 @@ import io
 import json
 import os
 import stat
+import sys
 import tempfile
 import zipfile
 from collections.abc import Iterator
@@ -112,9 +113,22 @@ def arrays_of(path: Path, *, follow_links: bool = False) -> dict[str, np.ndarray
                 refuse_growth(archive, file)
             file.seek(0)
             with np.load(file, allow_pickle=False) as arrays:
-                return dict(arrays)
+                found = dict(arrays)
+            for name, array in found.items():
+                if not isinstance(array, np.ndarray):  # numpy hands on the bytes of what is none
+                    raise ValueError(f"{name!r} in it is not an array")
+                refuse_no_characters(array)
+            return found
         except Exception as error:  # a damaged zip or header raises almost anything
             raise ValueError(" ".join(str(error).split()) or type(error).__name__) from None
+
+
+def refuse_no_characters(array: np.ndarray[Any, Any]) -> None:
+    """Raises ValueError where a text holds four bytes that numpy takes, and Python ends at."""
+    if array.dtype.kind == "U" and array.size and array.dtype.itemsize:
+        whole = np.dtype(np.uint32).newbyteorder(array.dtype.byteorder)
+        if (np.ascontiguousarray(array).reshape(-1).view(whole) > sys.maxunicode).any():
+            raise ValueError("a text holds what is no character")
 
 
 def refuse_growth(archive: zipfile.ZipFile, file: BinaryIO) -> None:

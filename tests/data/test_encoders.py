@@ -73,6 +73,25 @@ class TestTexts:
         assert torch.equal(encoded_texts(TEXTS, own("lengths")), first)
         assert calls == [4, 32, 220]
 
+    @pytest.mark.parametrize(
+        "change",
+        [
+            {"features": np.ones(256)},
+            {"features": np.full((256, 1), np.nan)},
+            {"features": np.ones((256, 1, 1))},
+            {"notes": np.frombuffer(b'{"rows": 5}', np.uint8)},
+        ],
+    )
+    def test_a_piece_with_other_values_is_made_again(self, own_cache, calls, change):
+        first = encoded_texts(TEXTS, own("lengths"))
+        piece = sorted(own_cache.rglob("*.npz"))[1]
+        with np.load(piece) as file:
+            whole = dict(file)
+        np.savez(piece, **(whole | change))
+        calls.clear()
+        assert torch.equal(encoded_texts(TEXTS, own("lengths")), first)
+        assert sum(calls) == 256
+
     def test_a_link_in_the_cache_is_not_followed(self, own_cache, tmp_path, calls):
         encoded_texts(TEXTS, own("lengths"))
         piece = sorted(own_cache.rglob("*.npz"))[0]

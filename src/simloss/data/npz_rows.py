@@ -1,6 +1,5 @@
 """Arrays in an npz file: their names and shapes, and rows of one without loading all of it."""
 
-import sys
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._disk import refuse_growth, regular_file
+from .._disk import refuse_growth, refuse_no_characters, regular_file
 from .errors import DataError
 
 Array = np.ndarray[Any, Any]
@@ -54,11 +53,9 @@ def npz_rows(path: Path, name: str, rows: int) -> Iterator[Array]:
 
 
 def _numbers_or_texts(content: bytes, dtype: "np.dtype[Any]") -> Array:
-    if dtype.kind == "U":  # numpy takes any four bytes for a character; Python ends at the text
-        characters = np.frombuffer(content, np.dtype(np.uint32).newbyteorder(dtype.byteorder))
-        if (characters > sys.maxunicode).any():
-            raise ValueError("a text holds what is no character")
-    return np.frombuffer(content, dtype)
+    found = np.frombuffer(content, dtype)
+    refuse_no_characters(found)
+    return found
 
 
 @contextmanager

@@ -14,11 +14,16 @@ from typing import Any
 import numpy as np
 
 from ..._disk import arrays_of, own_folder, whole_file
+from ..._schema import fits
 from ..image_cache import cache_folder
 from ..images import Cache
 from .frozen import Features
 
 _FORMAT = 1  # increase it when what is written under the same key changes
+
+
+# Of pictures: names with their digests, and with why they could not be read.
+_Notes = dict[str, list[tuple[str, str]]] | None
 
 
 class Pieces:
@@ -37,8 +42,11 @@ class Pieces:
             return None
         try:
             arrays = arrays_of(self._path(number))
-            return arrays["features"].astype(np.float32), json.loads(arrays["notes"].tobytes())
-        except (OSError, ValueError, KeyError, RecursionError):
+            features = arrays["features"].astype(np.float32)
+            notes = json.loads(arrays["notes"].tobytes())
+            is_sound = features.ndim == 2 and bool(np.isfinite(features).all())
+            return (features, notes) if is_sound and fits(notes, _Notes) else None
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
             return None
 
     def keep(self, number: int, features: Features, notes: Any) -> None:

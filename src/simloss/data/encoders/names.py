@@ -51,7 +51,10 @@ def kept_similarity(similarity: Similarity) -> Path:
 
 def descriptions_in(path: Path, names: Sequence[str]) -> dict[str, str]:
     """The descriptions in a CSV file: a class and its description in each line."""
-    text = bytes_of(path, _MOST_BYTES, follow_links=True).decode("utf-8-sig")
+    try:
+        text = bytes_of(path, _MOST_BYTES, follow_links=True).decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise DataError(f"'{path}' must be UTF-8 text, but it is not.") from None
     found: dict[str, str] = {}
     for number, line in enumerate(csv.reader(text.splitlines()), 1):
         if len(line) != 2:

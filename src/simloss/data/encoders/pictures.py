@@ -44,7 +44,7 @@ def encoded_images(
     features: list[Features] = []
     wanted = wanted_files(source, row_name, index)
     for number in count():
-        kept = pieces.get(number)
+        kept = _sound(pieces.get(number))
         # A file of an archive can be read only until the next one is requested.
         files = [(row, b"" if kept else file.read()) for row, file in islice(wanted, PIECE)]
         if not files:
@@ -68,6 +68,13 @@ def encoded_images(
         left_out=index.left_out,
         cache=str(pieces.folder or "not kept"),
     )
+
+
+def _sound(kept: tuple[Features, Any] | None) -> tuple[Features, dict[str, Any]] | None:
+    """A piece whose notes are of as many pictures; else None, and it is made again."""
+    if kept is None or kept[1] is None or kept[1].keys() != {"rows", UNREADABLE}:
+        return None
+    return kept if len(kept[1]["rows"]) == len(kept[0]) else None
 
 
 def _piece(

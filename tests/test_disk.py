@@ -167,7 +167,6 @@ OPEN_THEMSELVES = {
     "experiment/rivals/boost.py": "trains, and reads nothing",
     "experiment/rivals/trees.py": "a text in memory, written anew by tree_text.py",
     "experiment/train/checkpoint.py": "unpacks what the door has opened",
-    "report/prose_numbers.py": "the project's own records and pages",
     "report/page/shell.py": "the package's own",
     "similarity/shipped_vectors.py": "the package's own",
     "similarity/word_vectors.py": "unpacks what the door has opened",

@@ -45,9 +45,7 @@ class BoostedTrees(nn.Module):
         if self._booster is None:
             text = self.text.numpy().tobytes().decode("ascii")
             self._booster = lightgbm.Booster(model_str=text)
-        found = self._booster.predict(
-            x.double().numpy(), raw_score=True, num_threads=torch.get_num_threads()
-        )
+        found = self._booster.predict(x.double().numpy(), raw_score=True, num_threads=1)
         outputs = np.asarray(found).reshape(len(x), self.num_outputs)
         return torch.from_numpy(outputs).float()
 

@@ -197,3 +197,17 @@ class TestBins:
         # Distances, too, are between these numbers.
         judge = SavedModel.load(Path("model.safetensors")).judge()
         assert judge.positions.tolist() == pytest.approx(medians.tolist())
+
+
+def test_the_page_of_one_model_has_nothing_that_does_not_apply(capsys):
+    table(lambda x: np.digitize(x, [-0.5, 0.5]).astype(str)).to_csv("old.csv", index=False)
+    how = ("--epochs", "2", "--loss", "blended")
+    main(["train", "old.csv", "--target", "y", *how])
+    main(["report", "model.safetensors", "--data", "old.csv", "--out", "there"])
+    said = capsys.readouterr().out
+    assert "change" not in said
+    text = Path("there/report.html").read_text(encoding="utf-8")
+    shown = text[: text.index('<script type="application/json"')]
+    assert '<section id="confusion">' in shown
+    for not_there in ("Trade-off", "config.yaml", "of training in all", "Lower r", "Verdict</h2>"):
+        assert not_there not in shown.split("<script>")[0], not_there

@@ -109,10 +109,13 @@ class Metric:
             >>> from simloss import metrics
             >>> metrics.find("accuracy").format(0.1447), metrics.find("mae").format(7.012)
             ('14.47 %', '7.01')
+            >>> metrics.find("mse").format(516343.5)
+            '516,344'
         """
         if value != value:
             return "–"
-        return f"{100 * value:.2f} %" if self.percent else f"{value:.{2 if value < 100 else 1}f}"
+        digits = 2 if abs(value) < 100 else 1 if abs(value) < 10_000 else 0
+        return f"{100 * value:.2f} %" if self.percent else f"{value:,.{digits}f}"
 
 
 def mean(sums: Tensor) -> Tensor:

@@ -12,7 +12,7 @@ from simloss.report.figures.calibration import calibration
 from simloss.report.figures.confusion import confusion, costliest
 from simloss.report.figures.gallery import gallery
 from simloss.report.figures.parameter import against_parameter, on_one_scale, parameters
-from simloss.report.figures.style import heat_map, plain, ticks
+from simloss.report.figures.style import cropped, heat_map, plain, say_outside, ticks, what_matters
 from simloss.report.figures.summary import summary
 from simloss.report.figures.tradeoff import pareto_front, tradeoff
 from simloss.report.figures.training import training
@@ -248,7 +248,7 @@ def test_strips_count_the_classes_in_use():
 
 def test_names_are_cut_and_cannot_be_tags():
     assert plain("<b>x</b>") == "&lt;b&gt;x&lt;/b&gt;"
-    assert len(plain("y" * 300)) == 22
+    assert len(plain("y" * 300)) == 32
     assert heat_map({}, ["<i>"])["labels"] == ["&lt;i&gt;"]
 
 
@@ -256,3 +256,18 @@ def test_names_are_cut_and_cannot_be_tags():
 def test_ticks_are_round(count, step):
     found = ticks([str(i) for i in range(count)])
     assert found["tickvals"][1] - found["tickvals"][0] == step
+
+
+def test_one_ruinous_value_does_not_flatten_a_plot():
+    usual = [1.0, 1.1, 1.15, 1.2, 1.3, 1.4]
+    assert what_matters(usual) == (1.0, 1.4)
+    assert what_matters([*usual, 516343.5, float("nan")]) == (1.0, 1.4)
+    assert what_matters([1.0, 50.0]) == (1.0, 50.0)  # too few to call one far outside
+    shown = {}
+    assert cropped(shown, [*usual, 516343.5]) == 1
+    assert shown["range"][1] < 2
+    figure = {}
+    say_outside(figure, 0, "marks")
+    assert figure == {}
+    say_outside(figure, 1, "marks")
+    assert figure["annotations"][0]["text"] == "1 mark outside"

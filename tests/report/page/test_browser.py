@@ -34,7 +34,7 @@ def browser():
 class Visit:
     """An open page, and everything that went wrong on it."""
 
-    def __init__(self, browser, path, viewport):
+    def __init__(self, browser, path, viewport, unfolded=True):
         self.page = browser.new_page(viewport=viewport)
         self.wrong = []
         self.page.on("console", self._said)
@@ -42,6 +42,9 @@ class Visit:
         self.page.on("request", self._asked)
         self.page.goto(path.as_uri())
         self.page.wait_for_selector("html[data-drawn=yes]")
+        if unfolded:
+            self.page.evaluate("document.querySelectorAll('details').forEach((d) => d.open = true)")
+            self.page.wait_for_timeout(300)  # for what is drawn then
 
     def _said(self, message):
         if message.type in ("error", "warning"):
@@ -78,8 +81,8 @@ class Visit:
 def visit(browser, page_of):
     visits = []
 
-    def open_page(run, viewport=DESKTOP):
-        visits.append(Visit(browser, page_of(run), viewport))
+    def open_page(run, viewport=DESKTOP, unfolded=True):
+        visits.append(Visit(browser, page_of(run), viewport, unfolded))
         return visits[-1]
 
     yield open_page
@@ -192,3 +195,14 @@ def test_it_can_be_printed(ordered, visit):
     shown.page.emulate_media(media="print")
     assert not shown.page.is_visible("nav")
     assert shown.page.is_visible(".sentence")
+
+
+def test_what_a_reader_needs_last_is_folded_and_a_link_opens_it(visit, ordered):
+    page = visit(ordered, unfolded=False).page
+    assert not page.locator("#plot-class").is_visible()
+    folded = page.evaluate("document.documentElement.scrollHeight")
+    page.click("nav a[href='#outputs']")
+    page.wait_for_function("document.getElementById('plot-class').clientWidth > 100")
+    page.wait_for_function("document.querySelector('#plot-class .main-svg').clientWidth > 100")
+    assert folded < page.evaluate("document.documentElement.scrollHeight")
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")

@@ -60,8 +60,9 @@ class Gallery:
 def gallery(run: Run) -> Gallery:
     """Every figure that the run's records and arrays allow."""
     made = Gallery()
-    made.hang("summary", summary(run.verdict))
-    made.hang("tradeoff", tradeoff(run.verdict))
+    if not run.is_one_net:  # with which there is nothing to compare
+        made.hang("summary", summary(run.verdict))
+        made.hang("tradeoff", tradeoff(run.verdict))
     _add_parameters(made, run)
     _add_arrays(made, run)
     best = best_of_each(run.results, run.verdict.findings)
@@ -112,15 +113,16 @@ def _add_arrays(made: Gallery, run: Run) -> None:
 
 
 def _add_confusion(made: Gallery, run: Run, row: Row, outputs: Outputs) -> None:
-    """The confusions of cross entropy under every rule, and of the recommended treatment."""
+    """The confusions of cross entropy or the only net under every rule, and of the recommended."""
     best = run.verdict.recommendation
-    rules = run.results.rules if row.is_baseline else ()
-    if best is not None and best.row is row and not row.is_baseline:
+    rules = run.results.rules if row.is_baseline or run.is_one_net else ()
+    if best is not None and best.row is row and not rules:
         rules = (best.rule,)
     for rule in rules:
         if rule in outputs.confusion:
             variant = str(len(made.confusion_variants))
-            made.confusion_variants.append((variant, f"{row.label}, {answered_by(rule)}"))
+            of = "" if run.is_one_net else f"{row.label}, "
+            made.confusion_variants.append((variant, of + answered_by(rule)))
             made.hang("confusion", confusion(run.classes, outputs.confusion[rule]), variant)
             worst = costliest(run.classes, outputs.confusion[rule], run.costs)
             made.mistakes.append((variant, worst))

@@ -8,7 +8,18 @@ from ..judge.intervals import intervals
 from ..judge.results import Row
 from ..judge.selection import points_of_families
 from ..judge.verdict import Verdict
-from .style import BLACK, SYMBOLS, Figure, axis, colours, layout, plain, rounded
+from .style import (
+    BLACK,
+    SYMBOLS,
+    Figure,
+    axis,
+    colours,
+    cropped,
+    layout,
+    plain,
+    rounded,
+    say_outside,
+)
 
 _MOST_TICKS = 10
 
@@ -45,13 +56,14 @@ def against_parameter(verdict: Verdict, symbol: str, rule: str, name: str) -> Fi
 
 
 def on_one_scale(figures: list[Figure]) -> None:
-    """Give adjacent plots the same range, so that heights can be compared."""
+    """Give adjacent plots the same range, so that heights can be compared: that of what matters."""
     ends = [end for figure in figures for line in figure["data"] for end in _ends(line)]
-    if ends:
-        low, high = min(ends), max(ends)
-        margin = 0.06 * (high - low) or 0.1 * abs(high) or 1.0
-        for figure in figures:
-            figure["layout"]["yaxis"]["range"] = [low - margin, high + margin]
+    for figure in figures if ends else ():
+        shown = figure["layout"]
+        cropped(shown["yaxis"], ends)
+        low, high = shown["yaxis"]["range"]
+        every = [y for line in figure["data"] for y in line["y"] if y is not None]
+        say_outside(shown, sum(not low <= y <= high for y in every), "marks")
 
 
 def _ends(line: Figure) -> list[float]:

@@ -1,6 +1,8 @@
 """The style of every figure: colours that anyone can tell apart, and few words."""
 
 import html
+import math
+import statistics
 from typing import Any
 
 from ..judge.results import Results, Row
@@ -19,7 +21,8 @@ SYMBOLS = ("circle", "square", "triangle-up", "cross", "star", "hexagon", "penta
 _DASHES = ("solid", "dot", "dashdot")
 SCALE = [[0.0, "#ffffff"], [0.25, "#cfe3f1"], [0.6, "#5aa0cc"], [1.0, "#003f6b"]]
 _GRID = "#e7e7e7"
-_NAME_LENGTH = 22
+_NAME_LENGTH = 32
+_FEW = 5  # of which none is taken to be far outside
 
 
 def plain(text: str, length: int = _NAME_LENGTH) -> str:
@@ -86,6 +89,41 @@ def heat_map(trace: Figure, labels: list[str], marks: list[str] | None = None) -
     y = axis("true class", autorange="reversed", scaleanchor="x", **square)
     names = [plain(label, 40) for label in labels]
     return {"data": [trace], "layout": layout(x, y, height=460), "labels": names}
+
+
+def what_matters(values: list[float]) -> tuple[float, float]:
+    """The lowest and the highest value, without the few that lie far outside the others.
+
+    Far is more than three times the middle half's width beyond it (Tukey).
+
+    Example:
+        >>> what_matters([1.0, 1.1, 1.2, 1.3, 1.4, 90.0])
+        (1.0, 1.4)
+    """
+    known = sorted(value for value in values if math.isfinite(value))
+    if len(known) < _FEW:
+        return (known[0], known[-1]) if known else (0.0, 1.0)
+    low, _, high = statistics.quantiles(known, n=4)
+    reach = 3 * (high - low)
+    kept = [value for value in known if low - reach <= value <= high + reach]
+    return kept[0], kept[-1]
+
+
+def cropped(axis: Figure, values: list[float]) -> int:
+    """Give an axis the range of what matters, and count the values that lie outside it."""
+    low, high = what_matters(values)
+    margin = 0.06 * (high - low) or 0.1 * abs(high) or 1.0
+    axis["range"] = [low - margin, high + margin]
+    return sum(not low <= value <= high for value in values if math.isfinite(value))
+
+
+def say_outside(figure: Figure, count: int, what: str) -> None:
+    """A line in the corner of a figure about marks that its axes leave out."""
+    if count:
+        text = f"{count} {what if count > 1 else what.removesuffix('s')} outside"
+        corner = {"xref": "paper", "yref": "paper", "x": 1, "y": 1, "xanchor": "right"}
+        note = {**corner, "yanchor": "top", "text": text, "showarrow": False}
+        figure["annotations"] = [{**note, "font": {"size": 12, "color": GREY}}]
 
 
 def rounded(values: Any, digits: int = 4) -> list[Any]:

@@ -8,7 +8,7 @@ from ..judge.results import Row
 from ..judge.selection import points_of_families
 from ..judge.verdict import Verdict
 from ..judge.wording import answered_by
-from .style import BLACK, GREY, Figure, axis, colours, layout, plain, rounded
+from .style import BLACK, GREY, Figure, axis, colours, cropped, layout, plain, rounded, say_outside
 from .summary import _RULE_SYMBOLS
 
 Point = tuple[float, float]
@@ -36,7 +36,16 @@ def tradeoff(verdict: Verdict) -> Figure | None:
         for i, rule in enumerate(results.rules)
     ]
     data = [_front(known, across, up), *lines, *_legend(verdict)]
-    return {"data": data, "layout": layout(_axis(across), _axis(up), height=460)}
+    shown = layout(_axis(across), _axis(up), height=460)
+    for name, values in zip(("xaxis", "yaxis"), zip(*known, strict=True), strict=True):
+        cropped(shown[name], [*values])
+    say_outside(shown, _number_outside(known, shown), "marks")
+    return {"data": data, "layout": shown}
+
+
+def _number_outside(points: list[Point], shown: Figure) -> int:
+    (left, right), (low, high) = (shown[name]["range"] for name in ("xaxis", "yaxis"))
+    return sum(not (left <= x <= right and low <= y <= high) for x, y in points)
 
 
 def _other(verdict: Verdict) -> Metric | None:

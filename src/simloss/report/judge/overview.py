@@ -29,7 +29,8 @@ class OverviewLine:
 def overview_columns(verdict: "Verdict") -> list[str]:
     """The metric that counts, its change, p where runs suffice for one, then all else."""
     first, *others = (metrics.find(name).label for name in verdict.results.columns_main_first)
-    return [first, "change", *(["p"] if verdict.can_tell else []), *others]
+    against = ["change"] if verdict.results.baseline is not None else []
+    return [first, *against, *(["p"] if against and verdict.can_tell else []), *others]
 
 
 def overview_lines(verdict: "Verdict") -> list[OverviewLine]:
@@ -51,6 +52,7 @@ def _line(verdict: "Verdict", finding: Finding) -> OverviewLine:
     if finding.comparison:
         changed = change(results.metric, *means(results, finding))
         p = p_number(finding.comparison.adjusted_p_value)
-    cells = [first, changed, *([p] if verdict.can_tell else []), *others]
+    against = [changed, *([p] if verdict.can_tell else [])]
+    cells = [first, *(against if results.baseline is not None else []), *others]
     is_best = best is not None and best.row is finding.row and best.rule == finding.rule
     return OverviewLine(finding, cells, is_best)

@@ -67,6 +67,11 @@ class Run:
     def results(self) -> Results:
         return self.verdict.results
 
+    @property
+    def is_one_net(self) -> bool:
+        """Whether there is nothing to compare: a saved model judged on data."""
+        return len(self.config.treatments) == len(self.config.seeds) == 1
+
     @cached_property
     def costs(self) -> MistakeCosts:
         """What each confusion costs."""

@@ -44,6 +44,8 @@ def about_similarity(run: Run) -> AboutSimilarity | None:
         figure = heat_map(known, is_ordered=run.classes.is_ordered)
         with _one_thread():
             facts, advice = _diagnosis(known)
+        if row.treatment["loss"] != "simloss":
+            advice = ()  # it is about SimLoss; the others are good at values that ruin it
     except (ValueError, TypeError, OSError, ImportError) as error:
         return AboutSimilarity(f"The similarity of {row.label} cannot be shown: {error}")
     return AboutSimilarity(f"That of {row.label}: {known}.", figure, facts, advice)

@@ -38,23 +38,23 @@ def _head(run: Run) -> dict[str, Any]:
         f"data {config.data.source}" if config.data.source != config.name else "",
         f"{len(run.classes):,} classes" if len(run.classes) else "",
         f"net {config.model}",
-        f"{treatments:,} treatment{'s' * (treatments != 1)}",
-        f"{seeds:,} seed{'s' * (seeds != 1)}",
+        "" if run.is_one_net else f"{treatments:,} treatment{'s' * (treatments != 1)}",
+        "" if run.is_one_net else f"{seeds:,} seed{'s' * (seeds != 1)}",
         " / ".join(f"{count:,} {part}" for part, count in run.sizes.items()),
     ]
     verdict = run.verdict
     mood = "helps" if verdict.helps else "" if verdict.can_tell else "tendency"
     hours = run.seconds / 3600
     took = f"{run.seconds:.0f} s" if run.seconds < 600 else f"{hours:.1f} h"
+    took = "" if run.is_one_net else f"; {took} of training in all"
     return {
         "name": config.name,
+        "is_one_net": run.is_one_net,
         "facts": [fact for fact in facts if fact],
         "verdict": verdict,
         "mood": mood,
         "config": run.folder.config_text(),
-        "made_with": f"Made with {', '.join(run.versions)}; {took} of training in all."
-        if run.versions
-        else "",
+        "made_with": f"Made with {', '.join(run.versions)}{took}." if run.versions else "",
         "failures": _failures(run),
     }
 
@@ -148,16 +148,16 @@ def _sections(run: Run, made: Gallery, has_similarity: bool) -> list[tuple[str, 
     """The table of contents: the sections that exist."""
     plots = made.plots
     wanted = [
-        ("overview", "At a glance", "summary" in plots),
-        ("tradeoff", "Trade-off", "tradeoff" in plots),
+        ("overview", "At a glance", "summary" in plots or run.is_one_net),
+        ("confusion", "Mistakes", "confusion" in plots),
         ("parameter", "Parameter", bool(made.parameter_plots)),
+        ("tradeoff", "Trade-off", "tradeoff" in plots),
         ("outputs", "Outputs", made.outputs is not None),
         ("usage", "Classes in use", "strips" in plots),
-        ("confusion", "Mistakes", "confusion" in plots),
         ("trust", "Calibration and training", "calibration" in plots or "training" in plots),
         ("results", "All results", bool(run.results.done)),
         ("failed", "Failed runs", any(row.failures for row in run.results.rows)),
         ("similarity", "The similarity", has_similarity),
-        ("rerun", "Run it again", True),
+        ("rerun", "How it was trained" if run.is_one_net else "Run it again", True),
     ]
     return [(place, title) for place, title, is_there in wanted if is_there]

@@ -61,6 +61,21 @@
   }
   plots.forEach(redraw);
 
+  let redrawOutputs = () => {};
+  /** What is folded has no width to be drawn in until it is opened. */
+  const folds = [...document.querySelectorAll("section details")];
+  const redrawIn = (fold) => {
+    plots.filter((place) => fold.contains(place)).forEach(redraw);
+    if (fold.contains(find("plot-overall"))) redrawOutputs();
+  };
+  folds.forEach((fold) => fold.addEventListener("toggle", () => fold.open && redrawIn(fold)));
+  const openNamed = () => {
+    const fold = document.getElementById(location.hash.slice(1))?.querySelector("details");
+    if (fold) fold.open = true;
+  };
+  window.addEventListener("hashchange", openNamed);
+  for (const link of document.querySelectorAll("nav a")) link.addEventListener("click", () => setTimeout(openNamed));
+
   const outputs = known.outputs;
   if (outputs) {
     const group = find("pick-group"), part = find("pick-part"), target = find("pick-class");
@@ -165,11 +180,16 @@
     };
     find("previous-class").addEventListener("click", () => step(-1));
     find("next-class").addEventListener("click", () => step(1));
+    redrawOutputs = both;
     both();
   }
+  openNamed();
 
   const every = () => [...document.querySelectorAll(".plot.js-plotly-plot")];
-  window.addEventListener("beforeprint", () => every().forEach((place) => Plotly.relayout(place, { width: 640 })));
+  window.addEventListener("beforeprint", () => {
+    folds.forEach((fold) => { fold.open = true; redrawIn(fold); });
+    every().forEach((place) => Plotly.relayout(place, { width: 640 }));
+  });
   window.addEventListener("afterprint", () => every().forEach((place) => Plotly.relayout(place, { width: null, autosize: true })));
   document.documentElement.dataset.drawn = "yes";
 })();

@@ -85,7 +85,7 @@ def test_the_linear_model_is_logistic_regression(config):
     patient = replace(config, training=replace(config.training, epochs=60, patience=60))
     objective = objective_of(Treatment("linear").loss_for(dataset))
     judge = Judge.of(dataset, config.metrics)
-    outcome = trained(net, objective, parts, judge, patient, 0)
+    outcome = trained(Treatment("linear"), net, objective, parts, judge, patient, 0)
     train = parts["train"]
     x, y = train.ready(train.inputs).numpy(), train.labels.numpy()
     theirs = LogisticRegression(C=100, max_iter=3000).fit(x, y)

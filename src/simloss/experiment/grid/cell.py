@@ -42,6 +42,7 @@ def run_cell(
     finished: tuple[dict[str, Any], Arrays | None]
     try:
         outcome = trained(
+            treatment,
             net := setup.net(seed, treatment),
             objective,
             parts,
@@ -54,8 +55,9 @@ def run_cell(
     except NotFiniteError as error:
         finished = failed(config, treatment, seed, str(error)), None
     else:
-        outcome.seconds["total"] = time.perf_counter() - started
         finished = measured(config, treatment, seed, net, outcome, parts, judge, objective)
+        if "seconds" in finished[0]:
+            finished[0]["seconds"]["total"] = round(time.perf_counter() - started, 3)
     checkpoint.remove()
     return finished
 

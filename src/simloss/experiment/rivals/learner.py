@@ -5,6 +5,7 @@ from typing import Any
 
 from torch import nn
 
+from ... import _threads
 from ..plan.alternatives import Objective
 from ..plan.config import Config
 from ..plan.treatment import KNOWN, Treatment
@@ -34,6 +35,7 @@ def untrained(
 
 
 def trained(
+    treatment: Treatment,
     learner: nn.Module,
     objective: Objective,
     parts: dict[str, Part],
@@ -45,12 +47,13 @@ def trained(
 ) -> Outcome:
     """Train it as it is trained: a net batch by batch, trees by boosting, a linear one whole."""
     halves = parts["train"], parts["validation"]
-    if isinstance(learner, BoostedTrees):
+    if treatment.learner == "trees":
         return boost(objective, *halves, judge, config.rules, config.training, seed, on_epoch)
-    if isinstance(learner, nn.Linear):
-        return fit_linear(
-            learner, objective, *halves, judge, config.rules, config.training, on_epoch
-        )
+    if treatment.learner == "linear":
+        with _threads.suited_to(learner, len(parts["train"])):
+            return fit_linear(
+                learner, objective, *halves, judge, config.rules, config.training, on_epoch
+            )
     return train(
         learner,
         objective,

@@ -26,7 +26,8 @@ def train_and_save(setup: Setup, out: Path, on_epoch: OnEpoch = lambda line: Non
         f"{treatment.label}"
     )
     net, objective = setup.net(seed, treatment), setup.objective(treatment, seed)
-    outcome = trained(net, objective, parts, judge, config, derived_seed(seed, "order"), on_epoch)
+    order = derived_seed(seed, "order")
+    outcome = trained(treatment, net, objective, parts, judge, config, order, on_epoch)
     record, _ = measured(config, treatment, seed, net, outcome, parts, judge, objective)
     net.load_state_dict(outcome.states[rule])
     objective.remember(logits_of(net, parts["validation"]), parts["validation"].labels)

@@ -84,3 +84,11 @@ def test_other_files(tmp_path):
             arrays(tmp_path / name)
     with pytest.raises(DataError, match="its content has changed"):
         arrays(saved(tmp_path, X=X, y=Y), content="0123")
+
+
+def test_components_are_fitted_where_it_is_split(tmp_path):
+    found = arrays(saved(tmp_path, X=X, y=Y), components=2)
+    assert found.components == 2
+    assert found.input_shape == (2,)
+    with pytest.raises(ValueError, match="`components` must be at least 1"):
+        arrays(saved(tmp_path, X=X, y=Y), components=0)

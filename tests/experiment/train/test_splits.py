@@ -32,3 +32,21 @@ def test_the_setting_is_written_where_it_is_set_only():
     kept = replace(CONFIG, split=KEPT)
     assert Config.from_dict(kept.as_dict()) == kept
     assert Config.from_dict(CONFIG.as_dict()) == CONFIG
+
+
+def test_few_examples_of_each_class():
+    few = replace(CONFIG.split, per_class=5, stratify=True)
+    whole = indices_of(abalone(), replace(few, per_class=None), 3)
+    parts = indices_of(abalone(), few, 3)
+    labels = abalone().labels
+    for name in ("train", "validation"):
+        expected = labels[whole[name]].bincount(minlength=29).clamp(max=5)
+        assert torch.equal(labels[parts[name]].bincount(minlength=29), expected)
+        assert set(parts[name].tolist()) <= set(whole[name].tolist())
+    assert torch.equal(parts["test"], whole["test"])
+    other = indices_of(abalone(), few, 4)["train"]
+    assert len(other) == len(parts["train"])  # nets of all seeds can be stacked
+    assert not torch.equal(other, parts["train"])
+    assert "per_class" not in CONFIG.as_dict()["split"]
+    with pytest.raises(ValueError, match="`per_class` must be at least 1"):
+        replace(CONFIG.split, per_class=0)

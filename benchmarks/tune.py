@@ -55,22 +55,24 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--first-seed", type=int, default=1)
+    parser.add_argument("--source", default="diamonds", choices=("diamonds", "abalone"))
     parser.add_argument("--metric", default="mae")
     parser.add_argument("--decision", default="median")
     options = parser.parse_args()
     space = space_of("order", WITH_SIMILARITY)
-    preset = comparison("diamonds")
+    preset = comparison(options.source)
     made = plan(preset, space, metric=options.metric, rule=options.decision, seeds=options.seeds)
     last = options.first_seed + options.repeats * options.seeds
     seeds = tuple(range(options.first_seed, last))
-    place = RunFolder(options.folder / f"grid-{options.metric}-{options.decision}")
+    what = f"{options.source}-{options.metric}-{options.decision}"
+    place = RunFolder(options.folder / f"grid-{what}")
     records = run(
         Setup(replace(made.config, seeds=seeds)), place, resume=True, progress=progress_for()
     )
     shares, offs = [], []
     for repeat in range(options.repeats):
         own = seeds[repeat * options.seeds : (repeat + 1) * options.seeds]
-        name = f"{options.metric}-{options.decision}-seeds-{own[0]}-{own[-1]}"
+        name = f"{what}-seeds-{own[0]}-{own[-1]}"
         found = search(replace(made, seeds=own, seed=repeat), options.folder / name)
         best, label, epochs = grid_of([r for r in records if r["seed"] in own], made)
         is_worse = min_or_max(made)(found.value, best) == best

@@ -56,8 +56,8 @@ def tune(
     trials
         The most treatments to try.
     budget
-        The most epochs of the search, but for the first two trials; if not given, about a
-        sixth of a full grid's.
+        The most epochs of the search, but for the first two trials. If not given, cross entropy
+        and each loss at three values, then more while a sixth of a full grid's is not used up.
     search_seeds
         How many nets, each on its own split, a trial is the mean of.
     seeds
@@ -112,6 +112,7 @@ def tune(
             f"'{out}' must be a new folder, but it holds a search already; "
             f"add --resume to resume it, or name another with --out."
         )
+    print(_planned(made), flush=True)
     with stopped_politely(lambda: f"The trials that ended are recorded in '{folder}'"):
         found = search(made, folder, _tell, setup)
     for line in _told(made, found):
@@ -132,6 +133,21 @@ def _tell(line: str) -> None:
 def _folder(made: "Plan") -> Path:
     digest = hashlib.sha256(json.dumps(made.as_dict(), sort_keys=True).encode()).hexdigest()
     return Path("runs") / f"tune-{made.config.name}-{digest[:6]}"
+
+
+def _planned(made: "Plan") -> str:
+    """The budget in plain words."""
+    losses, seeds = len(made.space.losses), len(made.seeds)
+    each = f"{seeds} net{'s' * (seeds > 1)} each"
+    if made.budget is not None:
+        ends = f"at most {made.trials} trials of {each}, until {made.budget:,} epochs are used"
+    else:
+        first = min(made.trials, 1 + 3 * losses)
+        ends = (
+            f"{first} trials of {each} (cross entropy, and {losses} losses at 3 values), then up "
+            f"to {made.trials} while a sixth of a full grid's epochs is not used up"
+        )
+    return f"Search: {ends}; a trial that is behind is given up. --trials and --budget change this."
 
 
 def _told(made: "Plan", found: "Found") -> Iterator[str]:

@@ -39,7 +39,9 @@ def test_what_the_classes_suggest(dataset, kind):
     found = proposed(dataset)
     assert (found and found[0]) == kind
     if kind is None:
-        with pytest.raises(ValueError, match="--similarity order, words, hf:NAME-OR-FOLDER .*, tree or"):
+        with pytest.raises(
+            ValueError, match="--similarity order, words, hf:NAME-OR-FOLDER .*, tree or"
+        ):
             proposal(dataset)
     else:
         made = proposal(dataset)

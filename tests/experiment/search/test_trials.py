@@ -66,7 +66,7 @@ class TestSpace:
 
     @pytest.mark.parametrize(("kind", "value"), [("order", 0.95), ("tree", 1.0), ("words", 0.47)])
     def test_the_blended_loss_begins_where_it_was_good(self, kind, value):
-        (blended, _) = SearchSpace(("blended",), kind).first_choices()
+        blended, *_ = SearchSpace(("blended",), kind).first_choices()
         assert SearchSpace(("blended",), kind).treatment(blended).value == value
 
     @pytest.mark.parametrize(
@@ -163,12 +163,13 @@ class TestSearch:
     def test_the_budget_is_kept(self, fake, tmp_path):
         fake(lambda kind, r: 1.0)  # nobody is behind
         assert search(plan(PRESET, SPACE, budget=200), tmp_path / "given").epochs == 200
-        # Each loss once, of 3 nets with 20 epochs each: 4 of the 1 + 3 x 5 treatments of a grid.
+        # Each loss once, of 3 nets with 20 epochs each, and the first net of two more values: 6 of
+        # the 1 + 3 x 5 treatments of a grid, where nobody is behind.
         wide = SearchSpace(("simloss", "proper", "soft-target"), "order")
-        assert search(plan(PRESET, wide), tmp_path / "equals").epochs == 240
+        assert search(plan(PRESET, wide), tmp_path / "equals").epochs == 360
         fake(soft_targets_win)  # all but soft targets are given up after 16 epochs
         guessed = search(plan(PRESET, wide, trials=1000), tmp_path / "guessed")
-        assert guessed.epochs == 160  # a sixth
+        assert guessed.epochs == 218  # the ten first trials: below a quarter
         few = search(plan(PRESET, SPACE, budget=1), tmp_path / "least")
         assert (few.trials, few.epochs) == (2, 60 + 16)
 
@@ -315,3 +316,14 @@ def test_without_optuna_one_sentence(monkeypatch, tmp_path):
     with pytest.raises(ModuleNotFoundError, match=r"`pip install 'simloss\[cli\]'` installs it"):
         search(plan(PRESET, SPACE), tmp_path / "run")
     assert not (tmp_path / "run").exists()
+
+
+def test_each_loss_is_tried_at_three_values_across_the_range():
+    space = SearchSpace(("simloss", "soft-target", "proper", "blended"), "order")
+    tried = [space.treatment(choice) for choice in space.first_choices()]
+    assert len(tried) == len({each.label for each in tried}) == 13
+    for loss in space.losses:
+        low, middle, high = sorted(each.value for each in tried if each.loss == loss)
+        assert low <= 0.2
+        assert high >= 0.8
+        assert low < middle < high

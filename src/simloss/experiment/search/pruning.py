@@ -31,6 +31,10 @@ class Trial:
         """Where it stands, or ended."""
         return self.curves[-1][-1]
 
+    def has_ended(self, seed: int) -> bool:
+        """Whether the net of that seed was trained to its end."""
+        return len(self.curves) > seed + self.gave_up
+
     def value_at(self, seed: int, epoch: int) -> float | None:
         """What it had then; None if it did not get there. A net that stopped early stays put."""
         if len(self.curves) <= seed:
@@ -62,3 +66,17 @@ def is_behind(trial: Trial, others: Iterable[Trial], head_start: int) -> bool:
         return False
     allowed = median(values)
     return trial.value > allowed + _SLACK * abs(allowed)
+
+
+def is_beaten(trial: Trial, others: Iterable[Trial]) -> bool:
+    """Whether a trial that has ended its latest seed is no better than another was by then.
+
+    Example:
+        >>> is_beaten(Trial([[3.0, 2.0]]), [Trial([[3.0, 1.9], [2.0]])])
+        True
+        >>> is_beaten(Trial([[3.0, 2.0]]), [Trial([[1.0]], gave_up=True)])
+        False
+    """
+    seed = len(trial.curves) - 1
+    ends = (other.curves[seed][-1] for other in others if other.has_ended(seed))
+    return any(end <= trial.value for end in ends)

@@ -19,7 +19,7 @@ from ..grid.store import RunFolder
 from ..plan.treatment import Treatment
 from ..train.loop import NotFiniteError, Part, train
 from ..writing import RunFolderError, write_whole
-from .pruning import Trial, is_behind
+from .pruning import Trial, is_beaten, is_behind
 from .trials import Found, Plan, setup_of
 
 # The share of the epochs of a full grid, five values of each loss, that a search may use. How long
@@ -167,6 +167,8 @@ class _Search:
                 bests.append(float("inf"))
                 run.curves.append([])
                 self.train(treatment, seed, on_epoch)
+                if len(past) > len(self.plan.space.losses) and is_beaten(run, rivals):
+                    raise _GaveUp  # each loss was tried; a further seed is for a new best
         except _GaveUp:
             run.gave_up = True
         return run

@@ -20,6 +20,16 @@ _RANGES = {
 }
 
 
+# Where in the range a loss is tried besides where it begins.
+_SPREAD = (1 / 6, 5 / 6)
+
+
+def _between(low: float, high: float, by_ratio: bool, share: float) -> float:
+    """A part of the way from `low` to `high`, with two digits."""
+    value = low * (high / low) ** share if by_ratio else low + share * (high - low)
+    return round(value, 2)
+
+
 @dataclass(frozen=True)
 class SearchSpace:
     """Cross entropy, and each loss with any value of the parameter.
@@ -31,8 +41,10 @@ class SearchSpace:
 
     Example:
         >>> space = SearchSpace(("simloss", "soft-target"), "order")
-        >>> [space.treatment(choice).label for choice in space.first_choices()]
+        >>> [space.treatment(choice).label for choice in space.first_choices()][:3]
         ['soft targets, r = 0.5', 'cross entropy', 'SimLoss, r = 0.5']
+        >>> [space.treatment(choice).label for choice in space.first_choices()][3:]
+        ['soft targets, r = 0.8', 'SimLoss, r = 0.8', 'soft targets, r = 0.2', 'SimLoss, r = 0.2']
     """
 
     losses: tuple[str, ...]
@@ -50,14 +62,14 @@ class SearchSpace:
         return parameter_of(self.similarity)
 
     def first_choices(self) -> list[dict[str, Any]]:
-        """What is tried before anything is known: each loss in the middle, and cross entropy.
+        """What is always tried: cross entropy, and each loss at three values across the range.
 
         A strong rival comes first, because all that follow are measured by it, and cross entropy
         second, so that no search is too short for it. A loss begins where it was good untuned, if
         that is known.
         """
         low, high, by_ratio = _RANGES[self.parameter]
-        middle = (low * high) ** 0.5 if by_ratio else (low + high) / 2
+        middle = _between(low, high, by_ratio, 0.5)
         # A loss of the user's own comes last: what it can do is what the search is to find out.
         known = [loss for loss in self.losses if loss in LOSSES]
         known.sort(key=lambda loss: -LOSSES[loss].strength)
@@ -65,7 +77,18 @@ class SearchSpace:
         good = {loss: LOSSES[loss].values for loss in known}
         begin = {loss: good.get(loss, {}).get(self.similarity, round(middle, 2)) for loss in losses}
         first, *others = [{"loss": loss, self._name(loss): begin[loss]} for loss in losses]
-        return [first, {"loss": BASELINE}, *others]
+        return [first, {"loss": BASELINE}, *others, *self._elsewhere(begin)]
+
+    def _elsewhere(self, begin: dict[str, float]) -> list[dict[str, Any]]:
+        """Two more values of each loss, far from where it began and from each other."""
+        low, high, by_ratio = _RANGES[self.parameter]
+        thirds = [_between(low, high, by_ratio, share) for share in _SPREAD]
+        return [
+            {"loss": loss, self._name(loss): value}
+            for nearest in (False, True)
+            for loss, start in begin.items()
+            for value in [sorted(thirds, key=lambda each: -abs(each - start))[nearest]]
+        ]
 
     def suggested(self, trial: Any) -> Treatment:
         """What an optuna trial is to try; each loss has a parameter of its own."""

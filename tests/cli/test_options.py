@@ -255,3 +255,12 @@ def test_one_name_without_a_vector(capsys):
     assert "'xyzzyq' is like no other class" in capsys.readouterr().out
     main(["train", "t.csv", "--target", "y", "--similarity", "s.csv", "--epochs", "1"])
     assert "Model: model.safetensors" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("command", ["compare", "train", "tune"])
+def test_every_command_that_trains_takes_a_source_and_a_device(command, capsys):
+    main([command, "--help"])
+    said = capsys.readouterr().out
+    assert "--device" in said
+    assert "SOURCE" in said
+    assert "`device`" in fails(capsys, command, "abalone", "--device", "abacus")

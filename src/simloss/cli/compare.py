@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def compare(
-    data: UsersName | None = None,
+    source: UsersName | None = None,
     /,
     *,
     r: Annotated[
@@ -28,6 +28,7 @@ def compare(
     decision: Annotated[Decision | None, Output] = None,
     seeds: Annotated[int, Training] = 10,
     epochs: Annotated[int | None, Training] = None,
+    device: Annotated[str, Training] = "auto",
     out: Annotated[Path | None, Output] = None,
     resume: Annotated[bool, Flag, Output] = False,
     workers: Annotated[int | None, Training] = None,
@@ -42,7 +43,7 @@ def compare(
 
     Parameters
     ----------
-    data
+    source
         A table with --target, a folder of images (a folder per class), diamonds or abalone.
     r
         Values of the similarity's parameter to try.
@@ -57,6 +58,8 @@ def compare(
         How many runs of each treatment, a loss with one value.
     epochs
         The most epochs a net may train.
+    device
+        auto, cpu, cuda or mps.
     out
         The run folder; if not given, runs/NAME-DIGEST, which resumes an earlier run.
     resume
@@ -72,9 +75,9 @@ def compare(
 
     if r and loss and set(loss) == {BASELINE}:
         raise ValueError(f"`--r` is for a loss with similarity, but got --loss {BASELINE} only.")
-    sources = [data] if data else [UsersName(name) for name in SHIPPED]
-    for source in sources:
-        found = options.read(source)
+    sources = [source] if source else [UsersName(name) for name in SHIPPED]
+    for each in sources:
+        found = options.read(each)
         proposal = options.propose(found, decision)
         config = comparison_on(
             found.data,
@@ -87,11 +90,12 @@ def compare(
             epochs=epochs,
             model=options.model,
             augment=options.augment,
+            device=device,
         )
         setup = Setup(config, found.dataset)
         for line in (*described(found.data, found.dataset, proposal), *_planned(setup)):
             print(line, flush=True)
-        folder = out / source if out and len(sources) > 1 else out
+        folder = out / each if out and len(sources) > 1 else out
         run_and_report(setup, out=folder, resume=resume, workers=workers)
 
 

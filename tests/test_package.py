@@ -78,6 +78,23 @@ def test_imports_point_downhill():
                 assert not up, f"{name} imports {other}"
 
 
+# The same inside the two large folders.
+ROOMS = {
+    "experiment": ("writing", "plan", "train", "rivals", "grid", "search", "saved"),
+    "report": ("judge", "tables", "figures", "page", "decided", "write"),
+}
+
+
+@pytest.mark.parametrize("folder", ROOMS)
+def test_rooms_point_downhill(folder):
+    place = {name: at for at, name in enumerate(ROOMS[folder])}
+    inside = {name: others for name, others in IMPORTS.items() if name[:1] == (folder,) != name}
+    for name, others in inside.items():
+        for other in others:
+            if other[:1] == (folder,) and len(other) > 1:
+                assert place[other[1]] <= place[name[1]], f"{name} imports {other}"
+
+
 def test_no_two_files_import_each_other_by_whatever_detour():
     remaining = {name: {*others} for name, others in IMPORTS.items()}
     while done := [name for name, others in remaining.items() if not others]:

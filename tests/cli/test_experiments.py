@@ -220,7 +220,7 @@ def test_stopped_politely_and_resumed(tmp_path, started, stop, workers):
     while not (tmp_path / "run" / "running").exists():
         assert process.poll() is None
         time.sleep(0.05)
-    time.sleep(1)
+    time.sleep(0.2)
     process.send_signal(stop)
     error = process.communicate(timeout=60)[1]
     # Python may end itself by the signal it has handled; a shell calls both 130.

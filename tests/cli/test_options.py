@@ -175,7 +175,7 @@ def test_the_help_lists_what_an_unknown_name_is_told(capsys, monkeypatch, mine, 
         ("--similarity", str(unknown.value)),
         ("--loss", fails(capsys, command, *source, "--loss", "hinge")),
     ):
-        about = shown.partition(f"{option} USERSNAME")[2].partition(" --")[0]
+        about = shown.partition(f"{option} NAME")[2].partition(" --")[0]
         for name in re.findall("'([a-z:-]+)'", sentence.partition(", but")[0]):
             assert name in about or name == "cross-entropy"
 
@@ -264,3 +264,23 @@ def test_every_command_that_trains_takes_a_source_and_a_device(command, capsys):
     assert "--device" in said
     assert "SOURCE" in said
     assert "`device`" in fails(capsys, command, "abalone", "--device", "abacus")
+
+
+@pytest.mark.parametrize(
+    "verb", ["compare", "train", "tune", "run", "reproduce", "report", "predict", "decide"]
+)
+def test_the_help_of_a_command_fits_a_screen(capsys, monkeypatch, verb):
+    monkeypatch.setenv("COLUMNS", "100")
+    main([verb, "--help"])
+    shown = capsys.readouterr().out
+    assert shown.count("\n") <= 55
+    assert "USERSNAME" not in shown
+
+
+@pytest.mark.parametrize("verb", ["compare", "train", "tune"])
+def test_options_stand_in_groups(capsys, verb):
+    main([verb, "--help"])
+    shown = capsys.readouterr().out
+    groups = ("Data", "Similarity and losses", "Training", "Output")
+    places = [shown.index(f"─ {group} ─") for group in groups]
+    assert places == sorted(places)

@@ -99,7 +99,7 @@ def test_stopped_politely_and_resumed(tmp_path, capsys, started, stop):
     while not (tmp_path / "run" / "search.journal").exists():
         assert process.poll() is None
         time.sleep(0.05)
-    time.sleep(1)
+    time.sleep(0.2)
     process.send_signal(stop)
     error = process.communicate(timeout=60)[1]
     assert process.returncode in (130, -stop, -signal.SIGINT)

@@ -42,7 +42,7 @@ def app() -> "App":
         name="simloss",
         help="For classifiers whose mistakes are not equally bad.",
         version=__version__,
-        help_format="plaintext",
+        help_format="markdown",
         suppress_keyboard_interrupt=False,  # which would end without a word
         console=Console(file=terminal(sys.stdout)),
     )

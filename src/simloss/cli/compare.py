@@ -8,7 +8,7 @@ from cyclopts import Parameter
 
 from .._imports import UsersName
 from .data_options import SHIPPED, DataOptions
-from .parameters import Decision, Flag, Output, Several, Similarity, Training
+from .parameters import Decision, Flag, Names, Output, Several, Similarity, Training
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,7 +23,7 @@ def compare(
     r: Annotated[
         list[float] | None, Parameter(name=["--r", "--value"]), Several, Similarity
     ] = None,
-    loss: Annotated[list[UsersName] | None, Several, Similarity] = None,
+    loss: Annotated[list[UsersName] | None, Names, Several, Similarity] = None,
     rivals: Annotated[list[str] | None, Several, Similarity] = None,
     decision: Annotated[Decision | None, Output] = None,
     seeds: Annotated[int, Training] = 10,

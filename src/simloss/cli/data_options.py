@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 from cyclopts import Parameter
 
 from .._imports import UsersName
-from .parameters import Data, Flag, Output, Several, Similarity, Training
+from .parameters import Data, Flag, Name, Output, Several, Similarity, Training
 
 if TYPE_CHECKING:
     from ..data import Dataset
@@ -72,13 +72,13 @@ class DataOptions:
     bins: Annotated[int | None, Data] = None
     superclass: Annotated[str | None, Data] = None
     drop: Annotated[list[str] | None, Several, Data] = None
-    encoder: Annotated[UsersName | None, Data] = None
+    encoder: Annotated[UsersName | None, Name, Data] = None
     size: Annotated[int | None, Data] = None
     skip_unreadable: Annotated[bool, Flag, Data] = False
-    similarity: Annotated[UsersName | None, Similarity] = None
+    similarity: Annotated[UsersName | None, Name, Similarity] = None
     descriptions: Annotated[Path | None, Similarity] = None
     metric: Annotated[str | None, Output] = None
-    model: Annotated[UsersName | None, Training] = None
+    model: Annotated[UsersName | None, Name, Training] = None
     augment: Annotated[bool | None, Training] = None
 
     def read(self, source: UsersName) -> Read:

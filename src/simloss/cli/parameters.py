@@ -6,6 +6,7 @@ from cyclopts import Group, Parameter
 
 Several = Parameter(consume_multiple=1, negative="")  # at least one: none given is a slip
 Flag = Parameter(negative="", show_default=False)
+Name, Names = Parameter(metavar="NAME"), Parameter(metavar="NAME...")
 # Those of `decision.rules.RULES`, written out so that --help need not wait for torch.
 Decision = Literal["argmax", "median", "mean", "tree", "similarity"]
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from .._imports import UsersName
-from .parameters import Decision
+from .parameters import Decision, Name
 
 if TYPE_CHECKING:
     from ..experiment.saved.answers import Table
@@ -26,8 +26,8 @@ def predict(
     abstain: float | None = None,
     decision: Decision | None = None,
     image_column: str | None = None,
-    net: UsersName | None = None,
-    encoder: UsersName | None = None,
+    net: Annotated[UsersName | None, Name] = None,
+    encoder: Annotated[UsersName | None, Name] = None,
 ) -> None:
     """Answer for new examples with a net that simloss train has saved.
 

@@ -2,8 +2,10 @@
 
 import sys
 from pathlib import Path
+from typing import Annotated
 
 from .._imports import UsersName
+from .parameters import Name
 
 
 def report(
@@ -11,10 +13,10 @@ def report(
     /,
     *,
     out: Path | None = None,
-    data: UsersName | None = None,
+    data: Annotated[UsersName | None, Name] = None,
     image_column: str | None = None,
-    net: UsersName | None = None,
-    encoder: UsersName | None = None,
+    net: Annotated[UsersName | None, Name] = None,
+    encoder: Annotated[UsersName | None, Name] = None,
 ) -> None:
     """Print the verdict of a run, and write report.html, table.md, table.tex and table.csv.
 

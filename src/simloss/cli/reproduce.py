@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from .._imports import UsersName
-from .parameters import Data, Flag, Output, Several, Similarity, Training
+from .parameters import Data, Flag, Name, Names, Output, Several, Similarity, Training
 
 
 def reproduce(
@@ -14,8 +14,8 @@ def reproduce(
     data: Annotated[Path | None, Data] = None,
     r: Annotated[list[float] | None, Several, Similarity] = None,
     lower_bound: Annotated[list[float] | None, Several, Similarity] = None,
-    loss: Annotated[list[UsersName] | None, Several, Similarity] = None,
-    similarity: Annotated[UsersName | None, Similarity] = None,
+    loss: Annotated[list[UsersName] | None, Names, Several, Similarity] = None,
+    similarity: Annotated[UsersName | None, Name, Similarity] = None,
     seeds: Annotated[int, Training] = 10,
     epochs: Annotated[int | None, Training] = None,
     out: Annotated[Path | None, Output] = None,

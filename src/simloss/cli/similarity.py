@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from cyclopts import App, Parameter
 
 from .._imports import UsersName
-from .parameters import Several
+from .parameters import Name, Several
 from .similarity_input import choice, listed_names, named_numbers, prior
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ def words(
     kernel: Literal["cosine", "angle"] = "cosine",
     temperature: float = 1.0,
     vectors: Path | None = None,
-    encoder: UsersName | None = None,
+    encoder: Annotated[UsersName | None, Name] = None,
     missing: Literal["error", "alone", "drop"] = "error",
     answer: Answer | None = None,
 ) -> None:

@@ -9,7 +9,7 @@ from cyclopts import Parameter
 
 from .._imports import UsersName
 from .data_options import PAPER, DataOptions
-from .parameters import Data, Decision, Output, Similarity, Training
+from .parameters import Data, Decision, Name, Output, Similarity, Training
 
 
 def train(
@@ -17,7 +17,7 @@ def train(
     /,
     *,
     data: Annotated[Path | None, Data] = None,
-    loss: Annotated[UsersName | None, Similarity] = None,
+    loss: Annotated[UsersName | None, Name, Similarity] = None,
     value: Annotated[float | None, Parameter(name=["--value", "--r"]), Similarity] = None,
     decision: Annotated[Decision | None, Output] = None,
     epochs: Annotated[int | None, Training] = None,

@@ -10,7 +10,17 @@ from typing import TYPE_CHECKING, Annotated
 
 from .._imports import UsersName
 from .data_options import PAPER, DataOptions
-from .parameters import Data, Decision, Flag, Output, Search, Several, Similarity, Training
+from .parameters import (
+    Data,
+    Decision,
+    Flag,
+    Names,
+    Output,
+    Search,
+    Several,
+    Similarity,
+    Training,
+)
 from .stopping import stopped_politely
 
 if TYPE_CHECKING:
@@ -23,7 +33,7 @@ def tune(
     *,
     data: Annotated[Path | None, Data] = None,
     decision: Annotated[Decision | None, Output] = None,
-    loss: Annotated[list[UsersName] | None, Several, Similarity] = None,
+    loss: Annotated[list[UsersName] | None, Names, Several, Similarity] = None,
     rivals: Annotated[list[str] | None, Several, Similarity] = None,
     trials: Annotated[int, Search] = 40,
     budget: Annotated[int | None, Search] = None,

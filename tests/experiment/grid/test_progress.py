@@ -17,7 +17,7 @@ def test_plain_lines(tmp_path, capsys):
         progress.finished([done()])
         progress.finished([done("b", "failed"), done("c")])
     lines = capsys.readouterr().err.splitlines()
-    assert lines[0] == "ages: 5 cells, 2 of them recorded already"
+    assert lines[0] == "ages: 5 cells, each a treatment with a seed, 2 of them recorded already"
     assert lines[1].startswith("ages: 3 of 5 cells, about 0 s left")
     assert lines[2] == "b failed: the loss became nan in epoch 2, batch 4."
     assert lines[3] == "ages: 5 of 5 cells, about 0 s left"

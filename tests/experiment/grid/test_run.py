@@ -2,6 +2,7 @@
 
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -95,9 +96,12 @@ def test_killed_and_resumed_is_the_same_as_uninterrupted(tmp_path, config):
     whole = comparable(RunFolder(tmp_path / "whole").records())
     chance = random.Random(0)
     folder, seen = RunFolder(tmp_path / "killed"), {}
-    for _ in range(6):
+    for _ in range(4):
+        shutil.rmtree(folder.path / "running", ignore_errors=True)
         process = start(folder.path, tmp_path / "config.yaml")
-        time.sleep(2.0 + 3 * chance.random())
+        while process.poll() is None and not (folder.path / "running").exists():
+            time.sleep(0.02)  # until it is at work, not for the imports
+        time.sleep(0.5 * chance.random())
         process.send_signal(signal.SIGKILL)
         process.wait()
         if folder.exists():

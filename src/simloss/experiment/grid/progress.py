@@ -87,7 +87,8 @@ class PlainProgress(Progress):
     @contextmanager
     def showing(self) -> Iterator[None]:
         already = f", {self.already} of them recorded already" if self.already else ""
-        print(f"{self.name}: {self.total} cells{already}", file=sys.stderr, flush=True)
+        what = f"{self.total} cells, each a treatment with a seed{already}"
+        print(f"{self.name}: {what}", file=sys.stderr, flush=True)
         yield
 
     def show(self, records: list[dict[str, Any]]) -> None:

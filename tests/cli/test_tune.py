@@ -33,7 +33,7 @@ def test_searches_then_compares_and_says_so(capsys):
     assert "trial 2: cross entropy: MAE" in output.err
     assert "Search: 3 trials" in output.out
     assert "on test data that the search has not seen" in output.out
-    assert "A tendency only" in output.out
+    assert "cannot tell whether training with similarity helps" in output.out
     assert "All runs are judged on the same test examples" in output.out
     report = Path(output.out.split("Report: ")[1].strip())
     records = RunFolder(report.parent).records()

@@ -55,29 +55,8 @@ def test_the_smallest_p_is_reached_by_the_clearest_difference(runs, p):
     assert clear.p_value == statistics.smallest_p_value(runs) == p
 
 
-@pytest.mark.parametrize(("comparisons", "runs"), [(1, 6), (2, 7), (3, 7), (25, 10), (26, 11)])
-def test_the_runs_needed_are_enough_and_one_fewer_is_not(comparisons, runs):
-    assert statistics.runs_needed(comparisons) == runs
-    assert comparisons * statistics.smallest_p_value(runs) <= 0.05
-    assert comparisons * statistics.smallest_p_value(runs - 1) > 0.05
-
-
-def test_the_note_says_what_cannot_be_shown():
-    assert statistics.significance_note(6) is None
-    assert "p cannot be below 0.25," in statistics.significance_note(3)
-    assert "p cannot be below 0.0625," in statistics.significance_note(5)
-    assert "With 1 run p" in statistics.significance_note(1)
-    note = statistics.significance_note(6, comparisons=3)
-    assert "below 0.0938 after correction for 3 comparisons" in note
-    assert note.endswith("7 runs can.")
-
-
 def test_bad_input_is_refused():
     with pytest.raises(ValueError, match=r"`p_values` must be in \[0, 1\], but got 1.5"):
         statistics.holm([1.5])
     with pytest.raises(ValueError, match="`runs` must be at least 1"):
         statistics.smallest_p_value(0)
-
-
-def test_no_p_is_above_one():
-    assert "p cannot be below 1 after" in statistics.significance_note(2, comparisons=7)

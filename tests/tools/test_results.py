@@ -170,7 +170,7 @@ def test_the_papers_numbers_stand_beside_ours():
 
 def test_regions_are_made_anew_and_prose_is_kept(ordered, tmp_path):
     page = tmp_path / "page.md"
-    page.write_text(f"# Ours\n\n<!-- results: {ordered} -->\nold\n<!-- end -->\n\nAnd so on.\n")
+    page.write_text(f"# Ours\n\n<!-- results: {ordered} -->\nstale\n<!-- end -->\n\nAnd so on.\n")
     here = Path(__file__).parents[2]
     command = [sys.executable, "-m", "tools.results", str(page)]
     done = subprocess.run(command, cwd=here, capture_output=True, text=True)
@@ -178,7 +178,7 @@ def test_regions_are_made_anew_and_prose_is_kept(ordered, tmp_path):
     text = page.read_text()
     assert text.startswith("# Ours\n\n<!-- results: ")
     assert text.endswith("<!-- end -->\n\nAnd so on.\n")
-    assert "old" not in text
+    assert "stale" not in text
     assert "*29 classes, mlp, 10 seeds, a new split each; 600 train" in text
     assert "| cross entropy | – | 10 |" in text
     refresh(page)

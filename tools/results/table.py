@@ -4,10 +4,12 @@ import math
 
 from simloss import metrics
 from simloss.metrics import Metric
+from simloss.report.judge.candidates import FEWEST_RUNS, Candidate, compared
 from simloss.report.judge.findings import Finding
 from simloss.report.judge.results import Results, Row, spread
 from simloss.report.judge.verdict import Verdict
 from simloss.report.tables.markdown import escaped
+from simloss.statistics import Comparison, corrected
 
 from .paper import in_the_paper, is_in_the_paper
 
@@ -107,14 +109,28 @@ def _value(verdict: Verdict, finding: Finding | None, metric: Metric) -> str:
     if len(by_seed) > 1:
         text += f" ± {_spread(metric, by_seed, mean)}"
     is_best = best is not None and (best.row.label, best.rule) == (finding.row.label, finding.rule)
-    return _mark(finding) + (f"**{text}**" if is_best else text)
+    return _mark(verdict, finding) + (f"**{text}**" if is_best else text)
 
 
-def _mark(finding: Finding) -> str:
-    """Against cross entropy under the same decision; cross entropy's own, against argmax, none."""
-    if finding.row.is_baseline:
+def _mark(verdict: Verdict, finding: Finding) -> str:
+    """Against cross entropy under the same decision, corrected for all families and rules."""
+    found = _comparisons(verdict).get((finding.row, finding.rule))
+    if found is None or found.runs < FEWEST_RUNS or not found.mark:
         return ""
-    return "(+) " if finding.is_better else "(−) " if finding.is_worse else ""
+    return f"({found.mark.replace('-', '−')}) "
+
+
+def _comparisons(verdict: Verdict) -> dict[tuple[Row, str], Comparison]:
+    """Of what validation chose; the verdict itself has one question and no need for them."""
+    results = verdict.results
+    made = {
+        (each.row, each.rule): compared(
+            results, Candidate(results.baseline, each.rule), Candidate(each.row, each.rule)
+        )
+        for each in verdict.findings
+        if results.baseline is not None and not each.row.is_baseline
+    }
+    return corrected({key: found for key, found in made.items() if found is not None})
 
 
 def _spread(metric: Metric, values: list[float], mean: float) -> str:

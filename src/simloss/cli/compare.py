@@ -1,6 +1,7 @@
 """`simloss compare`: whether similarity helps on this data."""
 # ruff: noqa: D417  (`options` stands for what is said about the data)
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,9 +12,11 @@ from .data_options import SHIPPED, DataOptions
 from .parameters import Decision, Flag, Names, Output, Several, Similarity, Training
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from ..experiment.grid.setup import Setup
+
+_QUICK_SEEDS, _QUICK_EPOCHS = 5, 30
 
 
 def compare(
@@ -32,6 +35,10 @@ def compare(
     out: Annotated[Path | None, Output] = None,
     resume: Annotated[bool, Flag, Output] = False,
     workers: Annotated[int | None, Training] = None,
+    quick: Annotated[bool, Flag, Training] = False,
+    worthwhile: Annotated[float, Output] = 1.0,
+    json: Annotated[bool, Flag, Output] = False,
+    yes: Annotated[bool, Flag, Similarity] = False,
     options: DataOptions = DataOptions(),  # noqa: B008
 ) -> None:
     """Train with and without similarity, and say whether it helps.
@@ -66,15 +73,29 @@ def compare(
         Resume the run in --out.
     workers
         Processes; as many as there are cores if not given.
+    quick
+        5 runs, 2 values, at most 30 epochs: enough to see a large gain, not a small one.
+    worthwhile
+        The smallest gain worth having, in percent of what cross entropy has.
+    json
+        Print the verdict as JSON, and everything else to standard error.
+    yes
+        Whole numbers that might be codes are an order.
     """
+    from .. import _checks
     from ..experiment.grid.setup import Setup
     from ..experiment.plan.comparison import comparison_on
     from ..loss.registry import BASELINE
+    from .codes import confirmed
     from .described import described
     from .running import run_and_report
 
     if r and loss and set(loss) == {BASELINE}:
         raise ValueError(f"`--r` is for a loss with similarity, but got --loss {BASELINE} only.")
+    share = _checks.at_least_zero("worthwhile", worthwhile) / 100
+    if quick:
+        seeds, epochs = min(seeds, _QUICK_SEEDS), min(epochs or _QUICK_EPOCHS, _QUICK_EPOCHS)
+    stream = sys.stderr if json else sys.stdout
     sources = [source] if source else [UsersName(name) for name in SHIPPED]
     for each in sources:
         found = options.read(each)
@@ -83,7 +104,7 @@ def compare(
             found.data,
             found.dataset,
             proposal,
-            values=r,
+            values=r or (_few(proposal.values) if quick else None),
             losses=loss,
             rivals=rivals,
             seeds=seeds,
@@ -93,14 +114,28 @@ def compare(
             device=device,
         )
         setup = Setup(config, found.dataset)
-        for line in (*described(found.data, found.dataset, proposal), *_planned(setup)):
-            print(line, flush=True)
+        asked = options.similarity is not None or yes
+        doubts = () if asked else confirmed(found.dataset, options.target)
+        for line in (
+            *described(found.data, found.dataset, proposal),
+            *doubts,
+            *_planned(setup, workers),
+        ):
+            print(line, file=stream, flush=True)
         folder = out / each if out and len(sources) > 1 else out
-        run_and_report(setup, out=folder, resume=resume, workers=workers)
+        run_and_report(
+            setup, out=folder, resume=resume, workers=workers, worthwhile=share, as_json=json
+        )
 
 
-def _planned(setup: "Setup") -> "Iterator[str]":
-    """What is going to happen, line by line."""
+def _few(values: "Sequence[float]") -> list[float]:
+    """One value of the first half and one of the second."""
+    return [values[len(values) // 4], values[3 * len(values) // 4]]
+
+
+def _planned(setup: "Setup", workers: int | None) -> "Iterator[str]":
+    """What is going to happen, and how long it will take, line by line."""
+    from ..experiment.grid.estimate import seconds_of
     from ..experiment.plan.alternatives import RIVALS
     from .described import split_described
 
@@ -111,3 +146,8 @@ def _planned(setup: "Setup") -> "Iterator[str]":
     beside = f" and {others:,} rivals" if others else ""
     rules = ", ".join(config.rules)
     yield f"Training {count:,} nets ({config.model}){beside}, each answered by {rules}"
+    seconds = seconds_of(setup, workers)
+    about = (
+        f"{seconds / 60:.0f} minutes" if seconds > 90 else f"{max(10, round(seconds, -1)):.0f} s"
+    )
+    yield f"About {about}; --quick is shorter and shows large gains only"

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Annotated
 
 from .._imports import UsersName
-from .parameters import Name
+from .parameters import Flag, Name
 
 
 def report(
@@ -17,6 +17,8 @@ def report(
     image_column: str | None = None,
     net: Annotated[UsersName | None, Name] = None,
     encoder: Annotated[UsersName | None, Name] = None,
+    worthwhile: float = 1.0,
+    json: Annotated[bool, Flag] = False,
 ) -> None:
     """Print the verdict of a run, and write report.html, table.md, table.tex and table.csv.
 
@@ -39,6 +41,10 @@ def report(
         For a model: the module:factory of your own net, if it has one.
     encoder
         For a model: the module:callable of your own encoder, if it has one.
+    worthwhile
+        The smallest gain worth having, in percent of what cross entropy has.
+    json
+        Print the verdict as JSON.
     """
     if folder.suffix == ".safetensors" and not folder.is_dir():
         _of_model(folder, out, data, image_column, net, encoder)
@@ -47,12 +53,14 @@ def report(
     for option, value in of_models.items():
         if value is not None:
             raise ValueError(f"`--{option}` must go with a saved model, but got '{folder}'.")
+    from .. import _checks
     from ..report.judge.run import Run
     from ..report.write import write
+    from .running import show
 
-    run = Run.read(folder)
-    written = write(run, folder if out is None else out)
-    print(f"{run.verdict}\n\nReport: {written}", flush=True)
+    share = _checks.at_least_zero("worthwhile", worthwhile) / 100
+    run = Run.read(folder, worthwhile=share)
+    show(run, write(run, folder if out is None else out), as_json=json)
 
 
 def _of_model(

@@ -14,6 +14,7 @@ from ..experiment.grid.store import RunFolder
 from ..experiment.plan.config import Config, cell_id
 from ..experiment.plan.rivals import notes_on, time_share
 from ..experiment.train.loop import device_of
+from ..report.judge.judgement import WORTHWHILE
 from ..report.judge.run import Run
 from ..report.write import write
 from .stopping import stopped_politely
@@ -23,13 +24,15 @@ from .streams import terminal
 def folder_for(config: Config, out: Path | None) -> RunFolder:
     """The folder asked for, or one named after the experiment.
 
-    The latter is the same for the same settings, so the same command resumes an earlier run.
+    The latter is the same for the same settings but for the number of runs, so the same command
+    resumes an earlier run, and one with more seeds adds to it.
     """
     if out is not None:
         if out.exists() and not out.is_dir():
             raise ValueError(f"`--out` must be a folder, but '{out}' is a file.")
         return RunFolder(out)
-    digest = hashlib.sha256(json.dumps(config.as_dict(), sort_keys=True).encode()).hexdigest()
+    settings = {**config.as_dict(), "seeds": None}
+    digest = hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()
     return RunFolder(Path("runs") / f"{config.name}-{digest[:6]}")
 
 
@@ -40,6 +43,8 @@ def run_and_report(
     resume: bool,
     workers: int | None,
     cluster: str | None = None,
+    worthwhile: float = WORTHWHILE,
+    as_json: bool = False,
 ) -> None:
     """Run what is missing, judge all that the folder now holds, show the verdict and the report."""
     if workers is not None:
@@ -59,9 +64,18 @@ def run_and_report(
             cluster=cluster,
             progress=progress_for(terminal(sys.stderr)),
         )
-    judged = Run.read(folder.path, setup.config)
+    judged = Run.read(folder.path, setup.config, worthwhile=worthwhile)
     report = write(judged, folder.path)  # before anything is said: it is what the run was for
     told = time_share(folder.records(without=("history",)))
+    show(judged, report, as_json=as_json, told=told or "")
+
+
+def show(judged: Run, report: Path, *, as_json: bool, told: str = "") -> None:
+    """The verdict as text or as JSON."""
+    if as_json:
+        found = {"name": judged.config.name, **judged.verdict.as_dict(), "report": str(report)}
+        print(json.dumps(found, ensure_ascii=False, indent=1), flush=True)
+        return
     share = f"\n{told}" if told else ""
     print(f"\n{judged.config.name}\n{judged.verdict}{share}\n\nReport: {report}", flush=True)
 

@@ -13,9 +13,10 @@ from .parameters import Data, Decision, Name, Output, Similarity, Training
 
 
 def train(
-    source: UsersName,
+    source: UsersName | None = None,
     /,
     *,
+    from_: Annotated[Path | None, Parameter(name="--from"), Data] = None,
     data: Annotated[Path | None, Data] = None,
     loss: Annotated[UsersName | None, Name, Similarity] = None,
     value: Annotated[float | None, Parameter(name=["--value", "--r"]), Similarity] = None,
@@ -32,6 +33,9 @@ def train(
     ----------
     source
         What compare takes, or utkface, afad, cifar100 with --data.
+    from_
+        A run folder of compare in place of all this: what it recommends is trained on all of its
+        data, for as many epochs as its runs took.
     data
         The archive or folder of utkface, afad or cifar100.
     loss
@@ -60,6 +64,11 @@ def train(
     from ..experiment.saved.train_one import train_and_save
     from .described import split_described
 
+    if from_ is not None:
+        _from_run(from_, source, out)
+        return
+    if source is None:
+        raise ValueError("`source` must name what to train on, or --from a run, but got neither.")
     _checks.seed("seed", seed)
     _refuse_without_use(source, loss, value, options.similarity)
     preset = options.preset(
@@ -77,6 +86,25 @@ def train(
     for line in () if source in PAPER else split_described(setup, config.seeds):
         print(line)
     for line in train_and_save(setup, out, _show):
+        print(line, flush=True)
+
+
+def _from_run(path: Path, source: str | None, out: Path) -> None:
+    from ..experiment.grid.store import RunFolder
+    from ..experiment.saved.recommended import recommended, train_recommended
+    from ..report.judge.run import Run
+
+    if source is not None:
+        raise ValueError(f"`--from` brings its own data, but got {source!r} as well.")
+    judged = Run.read(path)
+    best = judged.verdict.recommendation
+    if best is None:
+        raise ValueError(
+            f"`--from` must be a run that recommends something, but it says: "
+            f"{judged.verdict.sentence}"
+        )
+    found = recommended(RunFolder(path), best.row.treatment, best.rule)
+    for line in train_recommended(found, out, _show):
         print(line, flush=True)
 
 

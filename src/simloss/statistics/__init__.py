@@ -1,26 +1,19 @@
-"""Whether a difference is real: paired over seeds, corrected for multiple comparisons."""
+"""Is the difference real? Paired over runs, by how much they share, and of classes by chance."""
 
-from .choice import Choice, Runs, choose_on_validation
-from .family import (
-    corrected,
-    holm,
-    paired_comparisons,
-    runs_needed,
-    significance_note,
-    smallest_p_value,
-)
+from .family import corrected, holm, paired_comparisons, smallest_p_value
 from .paired import Comparison, paired_comparison
+from .relabelling import Relabelling, relabelling_test
+from .resampled import resampled_comparison, runs_to_tell
 
 __all__ = [
-    "Choice",
     "Comparison",
-    "Runs",
-    "choose_on_validation",
+    "Relabelling",
     "corrected",
     "holm",
     "paired_comparison",
     "paired_comparisons",
-    "runs_needed",
-    "significance_note",
+    "relabelling_test",
+    "resampled_comparison",
+    "runs_to_tell",
     "smallest_p_value",
 ]

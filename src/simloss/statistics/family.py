@@ -1,11 +1,11 @@
-"""Several comparisons at once: Holm's correction, and what can be found at all."""
+"""Several comparisons at once: Holm's correction."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
 from .. import _checks
-from .paired import LEVEL, Comparison, paired_comparison
+from .paired import Comparison, paired_comparison
 
 Key = TypeVar("Key")
 
@@ -80,39 +80,3 @@ def smallest_p_value(runs: int) -> float:
         [1.0, 0.25, 0.0625, 0.001953125]
     """
     return float(2.0 ** (1 - _checks.class_count("runs", runs)))
-
-
-def runs_needed(comparisons: int = 1) -> int:
-    """The fewest runs with which any of this many Holm-corrected comparisons can reach 5 %.
-
-    Example:
-        >>> from simloss import statistics
-        >>> statistics.runs_needed(), statistics.runs_needed(25), statistics.runs_needed(26)
-        (6, 10, 11)
-    """
-    count = _checks.class_count("comparisons", comparisons)
-    runs = 1
-    while count * smallest_p_value(runs) > LEVEL:
-        runs += 1
-    return runs
-
-
-def significance_note(runs: int, comparisons: int = 1) -> str | None:
-    """A sentence if this many runs cannot show anything at all, else None.
-
-    Example:
-        >>> from simloss import statistics
-        >>> print(statistics.significance_note(3))
-        With 3 runs p cannot be below 0.25, so no difference can be called significant; 6 runs can.
-        >>> statistics.significance_note(10, comparisons=25) is None
-        True
-    """
-    smallest, needed = smallest_p_value(runs), runs_needed(comparisons)
-    if runs >= needed:
-        return None
-    many = f" {min(1.0, comparisons * smallest):.3g} after correction for {comparisons} comparisons"
-    return (
-        f"With {runs} run{'s' * (runs != 1)} p cannot be below"
-        f"{many if comparisons > 1 else f' {smallest:.3g}'}, "
-        f"so no difference can be called significant; {needed} runs can."
-    )

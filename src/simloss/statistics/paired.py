@@ -21,11 +21,12 @@ class Comparison:
 
     Attributes:
         runs: the number of pairs.
+        wins: in how many of them the treatment is better.
         higher_is_better: which way is better.
         baseline: the mean of the baseline.
         treatment: the mean of the treatment.
         difference: treatment - baseline.
-        interval: the 95 % bootstrap interval of `difference`; NaN with one run or if not drawn.
+        interval: the 95 % interval of `difference`; NaN with one run or if not drawn.
         effect_size: matched-pairs rank-biserial correlation, **positive if the treatment is
             better**: 1 if in every run, -1 if in none.
         p_value: two-sided, for this comparison alone.
@@ -34,6 +35,7 @@ class Comparison:
     """
 
     runs: int
+    wins: int
     higher_is_better: bool
     baseline: float
     treatment: float
@@ -81,8 +83,9 @@ def paired_comparison(
     out. The interval is scipy's bias-corrected bootstrap of the mean difference, always with the
     same seed. Differences that agree up to rounding count as equal.
 
-    Runs that share one split of the data show only the noise of training; draw a new split for
-    every seed to learn something about the method.
+    Runs are taken to be independent, which runs on splits of one data set are not:
+    :func:`resampled_comparison` is for those. Runs that share one split tell of the noise of
+    training only.
 
     Args:
         baseline: one value per run.
@@ -112,6 +115,7 @@ def comparison_of(
     is_constant = bool((better == better[0]).all())
     return Comparison(
         runs=len(baseline),
+        wins=int((better > 0).sum()),
         higher_is_better=bool(higher_is_better),
         baseline=float(baseline.mean()),
         treatment=float(treatment.mean()),

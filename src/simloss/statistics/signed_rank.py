@@ -17,23 +17,13 @@ _ROUNDING = 1e-12
 
 
 def steps(baseline: Array, treatment: Array, higher_is_better: bool) -> Array:
-    """By how much the treatment is better in each run, (n) or (n, R), in steps of rounding.
+    """By how much the treatment is better in each run, (n), in steps of rounding.
 
-    Whole numbers, so that differences that agree up to rounding are equal. The step is that of
-    the treatment with the smallest values: the others still differ beside one that diverged.
+    Whole numbers, so that differences that agree up to rounding are equal.
     """
     better = treatment - baseline if higher_is_better else baseline - treatment
-    sizes = np.maximum(np.abs(baseline).max(), np.abs(treatment).max(0))  # () or (R)
-    step = _ROUNDING * np.min(sizes, where=sizes > 0, initial=np.inf)
-    return np.asarray(np.round(better / step))
-
-
-def chosen(totals: Array, runs: int) -> NDArray[np.intp]:
-    """The first treatment whose total over the runs is largest up to rounding, (..., R) -> (...).
-
-    Rounding changes each run by at most one step.
-    """
-    return np.asarray((totals >= totals.max(-1, keepdims=True) - runs).argmax(-1))
+    size = max(np.abs(baseline).max(), np.abs(treatment).max())
+    return np.asarray(np.round(better / (_ROUNDING * size))) if size else np.zeros_like(better)
 
 
 def signed_ranks(better: Array) -> Array:
@@ -82,36 +72,17 @@ def _wilcoxon(differing: Array) -> float:
     stats = _checks.installed("scipy.stats", "cli")
     has_ties = len(np.unique(np.abs(differing))) < len(differing)
     if has_ties:  # scipy's exact table does not cover ties
-        return _flipped(differing[:, None], differing[:, None])
+        return _flipped(differing) if len(differing) > 1 else 1.0
     return float(stats.wilcoxon(differing, method="exact").pvalue)
 
 
-def p_value_of_best(chosen_by: Array, better: Array) -> float:
-    """Two-sided p of the best of several treatments, including the choice.
-
-    Args:
-        chosen_by: by how much each is better on validation data, (n, R): the one with the largest
-            mean is chosen.
-        better: by how much each is better on test data, (n, R).
-
-    If nothing helped, all differences of a run could as well have the other sign. So the signs
-    of whole runs are flipped in all 2^n ways; each time the choice is repeated and its signed-rank
-    sum computed. p is the share of ways at least as extreme as the actual one. With one treatment
-    this is Wilcoxon's test.
-    """
-    return _flipped(chosen_by, better)
-
-
-def _flipped(chosen_by: Array, better: Array) -> float:
-    if len(better) == 1:
-        return 1.0  # either sign is equally extreme
+def _flipped(better: Array) -> float:
+    """Two-sided p by flipping signs in all 2^n ways: the share at least as extreme as seen."""
     stats = _checks.installed("scipy.stats", "cli")
-    ranks = signed_ranks(better)  # (n, R)
+    ranks = signed_ranks(better)  # (n)
 
     def statistic(signs: Array, axis: int) -> Any:
-        signs = np.moveaxis(signs, axis, -1)  # (..., n)
-        best = chosen(signs @ chosen_by, len(better))  # (...)
-        return np.take_along_axis(signs @ ranks, best[..., None], -1)[..., 0]
+        return np.moveaxis(signs, axis, -1) @ ranks
 
     return float(
         stats.permutation_test(

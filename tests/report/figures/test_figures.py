@@ -89,19 +89,20 @@ def test_intervals_are_of_the_paired_difference():
     luck = draw.normal(0, 10, 10)
     baseline = {i: 5 + luck[i] for i in range(10)}
     row = {i: 4 + luck[i] + draw.normal(0, 0.01) for i in range(10)}
-    ((low, high),) = intervals(baseline, [row])
+    ((low, high),) = intervals(baseline, [row], 1 / 3)
     mean = np.mean(list(baseline.values()))
     assert mean - 1.02 < low < high < mean - 0.98  # the luck of the seeds is gone
-    ((low, high),) = intervals(None, [row])
+    ((low, high),) = intervals(None, [row], 1 / 3)
     assert high - low > 5  # and here it is not
-    one, none = intervals({0: 1.0, 1: 2.0}, [{0: 1.5}, {}])
+    one, none = intervals({0: 1.0, 1: 2.0}, [{0: 1.5}, {}], 1 / 3)
     assert math.isnan(one[0])
     assert math.isnan(none[1])
 
 
 def test_intervals_of_rows_that_share_different_seeds():
     baseline = {0: 1.0, 1: 2.0, 2: 3.0}
-    found = intervals(baseline, [{0: 2.0, 1: 3.0}, {1: 1.0, 2: 2.0}, {0: 1.0, 1: 2.0, 2: 3.0}])
+    rows = [{0: 2.0, 1: 3.0}, {1: 1.0, 2: 2.0}, {0: 1.0, 1: 2.0, 2: 3.0}]
+    found = intervals(baseline, rows, 1 / 3)
     # Counted from the baseline's mean, 2, at which the figures draw it.
     assert found[0] == pytest.approx((3.0, 3.0))
     assert found[1] == pytest.approx((1.0, 1.0))

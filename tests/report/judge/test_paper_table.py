@@ -125,7 +125,7 @@ def test_markdown_holds_verdict_tables_and_numbers(found, made):
 
 def test_markdown_of_a_folder(ordered):
     text = markdown(ordered)
-    assert "Similarity (" in text
+    assert "Training with similarity " in text
     assert "rings" in text
     lower = markdown(ordered, level=3)
     assert lower.startswith("### made up\n")

@@ -52,21 +52,6 @@ def test_failing_on_hard_seeds_is_no_merit(run):
     assert "soft targets, r = 0.5 has other runs than cross entropy" in " ".join(uneven.notes)
 
 
-def test_few_shared_runs_are_not_called_no_difference(run):
-    config, records = run
-    few = without(without(records, "simloss", range(1, 10)), "soft-target", range(1, 10))
-    found = verdict(few, config)
-    assert not found.can_tell
-    assert found.sentence.startswith("A tendency only, from 1 run: similarity (SimLoss, r = 0.5)")
-
-
-def test_of_one_family_alone_too_few_runs_are_noted(run):
-    config, records = run
-    found = verdict(without(records, "soft-target", range(3, 10)), config)
-    assert found.can_tell
-    assert "soft targets, r = 0.5 has too few runs to tell." in found.notes
-
-
 def test_no_common_seed_is_said(run):
     config, records = run
     apart = without(records, "cross-entropy", range(5, 10))
@@ -95,20 +80,9 @@ def test_runs_outside_the_configuration_hide_no_missing_ones(run):
     assert "2 of 30 runs are not there yet." in found.notes
 
 
-def test_a_run_that_another_value_lacks_can_speak_against_the_chosen_one():
-    """r = 0.3 is better in the eight runs that both values have, and ruinous in a ninth."""
-    config = made_up.config(losses=("simloss",), values=(0.3, 0.5), rules=("argmax",))
-    records = []
-    for record in made_up.records(config, truth, noise=0.01, luck=0.0):
-        cell = record["treatment"].get("value"), record["seed"]
-        if cell[0] == 0.3:
-            record["metrics"]["validation"]["argmax"]["mae"] -= 0.1
-        if cell == (0.3, 8):
-            record["metrics"]["test"]["argmax"]["mae"] += 20
-        records.append(made_up.failed(record) if cell in ((0.3, 9), (0.5, 8)) else record)
-    found = verdict(records, config)
-    assert found.findings[1].row.value == 0.3
-    assert found.findings[1].comparison.runs == 8
-    assert not found.helps
-    assert found.recommendation.row.is_baseline
-    assert found.sentence.startswith("Similarity does not help here: the mean error is 3.6")
+def test_few_shared_runs_are_not_called_no_difference(run):
+    config, records = run
+    few = without(without(records, "simloss", range(1, 10)), "soft-target", range(1, 10))
+    found = verdict(few, config)
+    assert not found.can_tell
+    assert "1 run cannot tell whether training with similarity helps" in found.sentence

@@ -117,7 +117,7 @@ def test_failed_cells_are_listed_with_their_reason(broken, all_failed, parts_of)
 
 def test_one_seed_has_no_intervals_and_says_so(three, parts_of):
     words = parts_of(three).words
-    assert "A tendency only, from 1 run" in words
+    assert "1 run cannot tell whether training with similarity helps" in words
     assert "interval" not in words
 
 

@@ -10,6 +10,7 @@ import torch
 from torch import nn
 
 from ... import __version__
+from ...loss.registry import BASELINE
 from ..plan.alternatives import Objective
 from ..plan.config import Config, cell_id
 from ..plan.treatment import Treatment
@@ -109,6 +110,9 @@ def measured(
         "seconds": {name: round(value, 3) for name, value in outcome.seconds.items()},
         "threads": torch.get_num_threads(),
     }
+    if treatment == Treatment(BASELINE):  # once per seed is enough
+        others = {name: parts[name].labels for name in ("validation", "test")}
+        record["constant"] = judge.best_constants(parts["train"].labels, others)
     sidecar: Arrays = {}
     for rule in config.rules:
         net.load_state_dict(outcome.states[rule])

@@ -29,6 +29,14 @@ class Epoch(TypedDict):
     validation: NotRequired[dict[str, Measured]]
 
 
+class Constant(TypedDict):
+    """One answer, always given."""
+
+    answer: str
+    validation: Measured
+    test: Measured
+
+
 class Failed(TypedDict):
     """What every record has; of a cell that failed, all of it."""
 
@@ -45,6 +53,7 @@ class Done(Failed):
     """A cell that was measured."""
 
     metrics: dict[str, dict[str, dict[str, Measured]]]
+    constant: NotRequired[dict[str, Constant]]
     temperature: NotRequired[dict[str, Positive]]
     best_epoch: NotRequired[dict[str, int]]
     epochs: NotRequired[int]

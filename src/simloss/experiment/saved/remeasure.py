@@ -60,6 +60,11 @@ def labelled(saved: SavedModel, data: str, image_column: str | None = None) -> L
     """
     config = saved.config
     if _is_what_it_learned_from(config, data):
+        if config.split.shares[0] == 1:
+            raise DataError(
+                f"`--data` must be examples that the model has not seen, but it was trained on all "
+                f"of '{data}'; the run it comes from says how good it is."
+            )
         known = _as_it_was_read(config, data)
         parts = indices_of(known, config.split, config.seeds[0])
         inputs = _inputs(saved, known)

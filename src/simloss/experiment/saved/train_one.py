@@ -3,11 +3,14 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+from torch import nn
+
 from ... import _checks, metrics
 from ..grid.cell import OnEpoch, measured
 from ..grid.setup import Setup, derived_seed
+from ..plan.alternatives import Objective
 from ..rivals.learner import trained
-from ..train.loop import logits_of
+from ..train.loop import Part, logits_of
 from ..train.splits import Ready
 from .model import SavedModel
 
@@ -31,24 +34,7 @@ def train_and_save(setup: Setup, out: Path, on_epoch: OnEpoch = lambda line: Non
     record, _ = measured(config, treatment, seed, net, outcome, parts, judge, objective)
     net.load_state_dict(outcome.states[rule])
     objective.remember(logits_of(net, parts["validation"]), parts["validation"].labels)
-    ready = parts["train"].ready
-    assert isinstance(ready, Ready)
-    SavedModel(
-        net.cpu(),
-        ready.standardize,
-        dataset.class_names,
-        dataset.superclasses,
-        record["temperature"][rule],
-        rule,
-        config,
-        dataset.input_shape,
-        ready.encoder,
-        judge.similarity.to_dense() if judge.similarity is not None else None,
-        dataset.notes.get("edges"),
-        dataset.notes.get("positions"),
-        ready.tfidf,
-        objective,
-    ).save(out)
+    saved_model(setup, net, objective, parts["train"], record["temperature"][rule]).save(out)
     best, all_of_them = outcome.best_epoch[rule], len(outcome.history)
     step = "round" if treatment.learner == "trees" else "epoch"
     yield f"{step} {best} of {all_of_them} was best on validation, answered by {rule}"
@@ -58,3 +44,28 @@ def train_and_save(setup: Setup, out: Path, on_epoch: OnEpoch = lambda line: Non
         shown = [f"{each.label} {each.format(values[each.name])}" for each in known]
         yield f"{part}: {', '.join(shown)}"
     yield f"Model: {out}"
+
+
+def saved_model(
+    setup: Setup, net: nn.Module, objective: Objective, training: Part, temperature: float
+) -> SavedModel:
+    """A net with all that it needs to answer for new data by the last rule."""
+    config, dataset, known = setup.config, setup.dataset, setup.judge.similarity
+    ready = training.ready
+    assert isinstance(ready, Ready)
+    return SavedModel(
+        net.cpu(),
+        ready.standardize,
+        dataset.class_names,
+        dataset.superclasses,
+        temperature,
+        config.rules[-1],
+        config,
+        dataset.input_shape,
+        ready.encoder,
+        known.to_dense() if known is not None else None,
+        dataset.notes.get("edges"),
+        dataset.notes.get("positions"),
+        ready.tfidf,
+        objective,
+    )

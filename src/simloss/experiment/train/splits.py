@@ -14,7 +14,12 @@ from .loop import Part
 
 
 def indices_of(dataset: Dataset, config: SplitConfig, seed: int) -> dict[str, Tensor]:
-    """The examples of each part: the source's own split, the one split, or one for this seed."""
+    """The examples of each part: the source's own split, the one split, or one for this seed.
+
+    With a training share of 1 every part is all of the data: there is nothing to judge by.
+    """
+    if config.shares[0] == 1:
+        return dict.fromkeys(PARTS, torch.arange(len(dataset)))
     parts = _parts(dataset, config, seed)
     if config.per_class is not None:
         few = {name: _few_of_each(dataset, config, parts[name], seed) for name in PARTS[:2]}

@@ -78,7 +78,8 @@ def _line(
     results = verdict.results
     baseline = results.baseline.by_seed("test", rule, metric.name) if results.baseline else None
     values = [row.mean("test", rule, metric.name) for row in rows]
-    bars = intervals(baseline, [row.by_seed("test", rule, metric.name) for row in rows])
+    numbers = [row.by_seed("test", rule, metric.name) for row in rows]
+    bars = intervals(baseline, numbers, results.test_to_train)
     chosen = [
         any(each.row is row and each.rule == rule for each in verdict.findings) for row in rows
     ]

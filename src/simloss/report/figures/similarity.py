@@ -1,9 +1,12 @@
-"""The similarity of the run, as a heat map."""
+"""The similarity that was used, as a heat map, and whether mistakes know of it."""
 
 from typing import Any
 
+import numpy as np
+
 from ...similarity import Similarity
-from .style import SCALE, Figure, heat_map, rounded
+from ...statistics import Relabelling
+from .style import BLACK, GREY, SCALE, Figure, axis, heat_map, layout, rounded
 
 
 def similarity(known: Similarity, *, is_ordered: bool) -> Figure:
@@ -21,3 +24,29 @@ def similarity(known: Similarity, *, is_ordered: bool) -> Figure:
         "hovertemplate": "%{customdata}<br>similarity %{z:.3f}<extra></extra>",
     }
     return heat_map(map_, labels)
+
+
+def relabelled(found: Relabelling | None) -> Figure | None:
+    """How similar the two classes of a mistake are, beside the same under random relabelling."""
+    if found is None or not found.can_tell:
+        return None
+    counts, edges = np.histogram(found.relabelled, bins=30)
+    bars = {
+        "type": "bar",
+        "name": "relabelled at random",
+        "x": rounded((edges[:-1] + edges[1:]) / 2),
+        "y": rounded(counts / counts.sum()),
+        "marker": {"color": GREY},
+        "hovertemplate": "similarity %{x:.3f}: %{y:.1%} of relabellings<extra></extra>",
+    }
+    line = {
+        "type": "scatter",
+        "mode": "lines",
+        "name": "as claimed",
+        "x": rounded([found.similarity, found.similarity]),
+        "y": rounded([0.0, float(counts.max() / counts.sum())]),
+        "line": {"color": BLACK, "width": 3},
+        "hovertemplate": "as claimed: %{x:.3f}<extra></extra>",
+    }
+    x, y = axis("mean similarity of a mistake's two classes"), axis("", tickformat=".0%")
+    return {"data": [bars, line], "layout": layout(x, y, height=260, bargap=0)}

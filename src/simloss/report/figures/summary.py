@@ -5,7 +5,7 @@ import math
 from ..judge.findings import Finding
 from ..judge.intervals import intervals
 from ..judge.verdict import Verdict
-from ..judge.wording import answered_by, p_text
+from ..judge.wording import answered_by, runs
 from .style import GREY, Figure, axis, colour, layout, plain, rounded
 
 _RULE_SYMBOLS = ("circle", "diamond", "square", "triangle-up")
@@ -65,7 +65,9 @@ def _marks(verdict: Verdict, rule: str, families: list[str], symbol: str) -> Fig
     name = results.metric.name
     found = [each for each in verdict.findings if each.rule == rule]
     base = results.baseline.by_seed("test", rule, name) if results.baseline else None
-    ends = intervals(base, [each.row.by_seed("test", rule, name) for each in found])
+    ends = intervals(
+        base, [each.row.by_seed("test", rule, name) for each in found], results.test_to_train
+    )
     values = [_value(verdict, each) for each in found]
     bars = [
         (_bar(value - low), _bar(high - value)) if not each.row.is_baseline else (0.0, 0.0)
@@ -105,6 +107,6 @@ def _hover(verdict: Verdict, finding: Finding) -> str:
     metric = verdict.results.metric
     text = f"{plain(finding.row.label, 60)}, {finding.rule}<br>{metric.label} "
     text += metric.format(_value(verdict, finding))
-    if finding.comparison and verdict.can_tell:
-        text += f"<br>{p_text(finding.comparison.adjusted_p_value)} (Holm)"
+    if finding.comparison:
+        text += f"<br>better in {finding.comparison.wins} of {runs(finding.comparison.runs)}"
     return text

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ... import metrics
-from .findings import Finding, means
-from .wording import change, p_number
+from .findings import Finding
+from .wording import change
 
 if TYPE_CHECKING:
     from .verdict import Verdict
@@ -27,17 +27,16 @@ class OverviewLine:
 
 
 def overview_columns(verdict: "Verdict") -> list[str]:
-    """The metric that counts, its change, p where runs suffice for one, then all else."""
+    """The metric that counts, its change, the runs in which it is better, then all else."""
     first, *others = (metrics.find(name).label for name in verdict.results.columns_main_first)
-    against = ["change"] if verdict.results.baseline is not None else []
-    return [first, *against, *(["p"] if against and verdict.can_tell else []), *others]
+    against = ["change", "better in"] if verdict.results.baseline is not None else []
+    return [first, *against, *others]
 
 
 def overview_lines(verdict: "Verdict") -> list[OverviewLine]:
     """Test values of each family under each rule, its parameter chosen on validation.
 
-    Change and p are against cross entropy under the same decision; for cross entropy itself,
-    against its own answers at argmax.
+    The change is against cross entropy under the decision that is best for it on validation.
     """
     return [_line(verdict, finding) for finding in verdict.findings]
 
@@ -48,11 +47,11 @@ def _line(verdict: "Verdict", finding: Finding) -> OverviewLine:
         metrics.find(name).format(finding.row.mean("test", finding.rule, name))
         for name in results.columns_main_first
     )
-    changed, p = "", ""
-    if finding.comparison:
-        changed = change(results.metric, *means(results, finding))
-        p = p_number(finding.comparison.adjusted_p_value)
-    against = [changed, *([p] if verdict.can_tell else [])]
-    cells = [first, *(against if results.baseline is not None else []), *others]
+    changed, wins = "", ""
+    if made := finding.comparison:
+        changed = change(results.metric, made.baseline, made.baseline + made.difference)
+        wins = f"{made.wins}/{made.runs}"
+    against = [changed, wins] if results.baseline is not None else []
+    cells = [first, *against, *others]
     is_best = best is not None and best.row is finding.row and best.rule == finding.rule
     return OverviewLine(finding, cells, is_best)

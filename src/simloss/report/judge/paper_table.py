@@ -63,7 +63,8 @@ def _table(results: Results, rule: str) -> Table:
     columns = [metrics.find(name) for name in results.columns]
     best = [_best(results, rule, metric) for metric in columns]
     groups: dict[str, list[Line]] = {}
-    for row in sorted(results.done, key=lambda row: not row.is_baseline):
+    measured = [row for row in results.done if any(rule == key[1] for key in row.numbers)]
+    for row in sorted(measured, key=lambda row: not row.is_baseline):
         validation = [
             _entry(row, "validation", rule, metric, is_best=row is best[i])
             for i, metric in enumerate(columns)
@@ -119,8 +120,8 @@ def parameter(row: Row) -> str:
 CAPTION = (
     "Means over runs. Best validation values are bold. Test values that differ significantly from "
     "cross entropy's under the same decision (Wilcoxon, 5 %, each comparison by itself) are marked "
-    "+ where they are better and − where they are worse; only the verdict and the table "
-    "at a glance are corrected for the number of comparisons."
+    "+ where they are better and − where they are worse, as in the paper; the verdict goes by "
+    "another test, which counts that runs share examples."
 )
 NO_MARKS = (
     "Means over runs. Best validation values are bold. There are no marks of significance, because "

@@ -1,4 +1,4 @@
-"""Records made into rows of numbers: one row a treatment, its numbers by seed."""
+"""Records made into rows of numbers: one row per treatment, its numbers by seed."""
 
 import json
 import math
@@ -14,11 +14,14 @@ from ...metrics import Metric
 
 _STRUCTURE = {"order", "tree", "cost", "similarity"}
 
+# What a record calls the models that are no nets.
+OTHER_MODELS = ("boosting", "boosted-regression", "boosted-regression-l2", "linear")
+
 Record = dict[str, Any]
 BySeed = dict[int, float]
 
 
-@dataclass
+@dataclass(eq=False)
 class Row:
     """One treatment: a loss with one value of its parameter.
 
@@ -27,6 +30,9 @@ class Row:
         cells: seed -> cell, of those that are done.
         failures: seed -> why, of those that are not.
         numbers: (part, rule, metric) -> seed -> value.
+        constants: metric -> seed -> what always giving one answer reaches on test data; empty in
+            folders made before it was recorded.
+        answers: metric -> seed -> that answer's name.
         reference: cross entropy, if this is another treatment and any cell of that is done.
     """
 
@@ -34,6 +40,8 @@ class Row:
     cells: dict[int, str] = field(default_factory=dict)
     failures: dict[int, str] = field(default_factory=dict)
     numbers: dict[tuple[str, str, str], BySeed] = field(default_factory=dict)
+    constants: dict[str, BySeed] = field(default_factory=dict)
+    answers: dict[str, dict[int, str]] = field(default_factory=dict)
     reference: "Row | None" = field(default=None, repr=False, compare=False)
 
     @property
@@ -61,8 +69,15 @@ class Row:
 
     @property
     def uses_similarity(self) -> bool:
-        known = KNOWN.get(self.treatment["loss"])
-        return known.uses_similarity if known else self.treatment.get("similarity") is not None
+        """Whether it is told which classes are alike, by its loss or by a penalty beside it."""
+        known, options = KNOWN.get(self.treatment["loss"]), self.treatment.get("options") or {}
+        told = known.uses_similarity if known else self.treatment.get("similarity") is not None
+        return told or "smoothness" in options
+
+    @property
+    def is_net(self) -> bool:
+        """Whether it is a net; boosted trees and a linear model are not."""
+        return self.treatment["loss"] not in OTHER_MODELS
 
     def by_seed(self, part: str, rule: str, metric: str) -> BySeed:
         """Its values; empty where nothing is recorded."""
@@ -95,6 +110,9 @@ class Row:
             for rule, values in rules.items():
                 for name, value in values.items():
                     self.numbers.setdefault((part, rule, name), {})[seed] = float(value)
+        for name, about in record.get("constant", {}).items():
+            self.constants.setdefault(name, {})[seed] = float(about["test"])
+            self.answers.setdefault(name, {})[seed] = str(about["answer"])
 
 
 @dataclass(frozen=True)
@@ -103,7 +121,7 @@ class Results:
 
     Attributes:
         config: the experiment.
-        rows: one a treatment; those without a finished cell too.
+        rows: one per treatment; those without a finished cell too.
         unit: of the classes, such as years, where it is known.
     """
 
@@ -138,7 +156,15 @@ class Results:
 
     @property
     def rules(self) -> tuple[str, ...]:
-        return self.config.rules
+        """Those of the configuration, then what other models have of their own."""
+        measured = (rule for row in self.rows for _, rule, _ in row.numbers)
+        return tuple(dict.fromkeys((*self.config.rules, *measured)))
+
+    @property
+    def test_to_train(self) -> float:
+        """Test examples for each training example, of a split."""
+        train, _, test = self.config.split.shares
+        return test / train
 
     @property
     def columns(self) -> list[str]:

@@ -1,5 +1,6 @@
 """A run folder, read: the verdict on its records, and what else the page has to know."""
 
+import shlex
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
@@ -9,7 +10,9 @@ from ...experiment.grid.store import RunFolder
 from ...experiment.plan.config import Config
 from ...experiment.writing import RunFolderError
 from .classes import Classes, classes_of, numbered
+from .judgement import WORTHWHILE
 from .mistake_costs import MistakeCosts, mistake_costs
+from .relabelled import relabelling
 from .results import Record, Results
 from .verdict import Verdict, verdict_of
 
@@ -40,10 +43,13 @@ class Run:
     sizes: dict[str, int]
 
     @classmethod
-    def read(cls, path: Path, users: Config | None = None) -> "Run":
-        """Read a run folder; its arrays are left where they are.
+    def read(
+        cls, path: Path, users: Config | None = None, *, worthwhile: float = WORTHWHILE
+    ) -> "Run":
+        """Read a run folder; of its arrays only cross entropy's confusions.
 
         `users` is what has just been run: of the names in the folder, those the user gave.
+        `worthwhile` is the smallest gain that is worth having, as a share.
         """
         folder = RunFolder(Path(path))
         config = folder.config()
@@ -53,10 +59,18 @@ class Run:
         sizes: dict[str, int] = next(
             (record["sizes"] for record in records if "sizes" in record), {}
         )
+        results = Results.of(records, config, classes.unit)
+        found = verdict_of(
+            results,
+            worthwhile=worthwhile,
+            relabelling=relabelling(folder, classes, results),
+            is_ordered=classes.is_ordered,
+            command=f"simloss train --from {shlex.quote(str(path))}",
+        )
         return cls(
             folder,
             config,
-            verdict_of(Results.of(records, config, classes.unit)),
+            found,
             classes,
             _versions(records),
             sum(record.get("seconds", {}).get("total", 0.0) for record in records),

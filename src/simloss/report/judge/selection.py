@@ -2,7 +2,8 @@
 
 import math
 
-from .findings import Finding, score
+from .candidates import score
+from .findings import Finding
 from .results import Results, Row
 
 # Treatments whose arrays are read, values a family in a figure of curves, families in any figure.

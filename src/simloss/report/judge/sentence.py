@@ -1,149 +1,146 @@
-"""The verdict in one sentence that a layman understands."""
+"""The verdict in the order a user needs it: the decision, the similarity, what is as good."""
 
 import math
-from typing import TYPE_CHECKING
 
-from ...statistics import Comparison
-from .findings import Finding, is_ahead, means, score
+from ...statistics import Comparison, Relabelling
+from .candidates import FEWEST_RUNS, Candidate
+from .judgement import Judgement, Question
 from .results import Results, Row
-from .wording import answered_by, change, listed, noun, numbers, p_text, runs, unit
+from .wording import answered_by, between, change, listed, noun, numbers, runs, unit
 
-if TYPE_CHECKING:
-    from .verdict import Recommendation
+# Names of what is as good that are spelt out.
+_MOST_NAMES = 3
 
 
-def sentence(
-    results: Results,
-    found: list[Finding],
-    recommendation: "Recommendation | None",
-    can_tell: bool,
-) -> str:
-    """Similarity at argmax, then what the decision alone does, then the best overall."""
+def sentence(results: Results, found: Judgement) -> str:
+    """What the decision alone gains, what similarity adds to it, and what else is as good."""
     if not results.done:
         return "No run has finished, so there is nothing to say."
-    done = [row for row in results.rows if row.cells]
     if len(results.rows) == 1:
-        return _alone(results, done[0])
-    if results.baseline is None:
+        return _alone(results, results.done[0])
+    if found.baseline is None:
         return "Cross entropy has not finished a run, so there is nothing to compare with."
-    rivals = [each for each in found if not each.row.is_baseline and each.comparison]
-    if not rivals and len(results.done) > 1:
-        return "No other treatment has a run in common with cross entropy, to be compared with it."
-    if not rivals:
-        return _alone(results, results.baseline)
-    named = _named(results, rivals, can_tell)
-    text = _similarity(results, named, can_tell)
-    text += _decisions(results, found, recommendation, can_tell)
-    text += _best(results, named, recommendation)
-    if not can_tell:
-        count = named.comparison.runs if named.comparison else 0
-        return f"A tendency only, from {runs(count)}: {text}."
-    return text[0].upper() + text[1:] + "."
+    if found.similarity is None and found.other is None:
+        if len(results.done) > 1:
+            return "No other treatment has a run in common with cross entropy."
+        return _alone(results, found.baseline.row)
+    if found.learned_nothing:
+        return _nothing(results, found)
+    parts = [_decision(results, found), _similarity(results, found), _other(results, found)]
+    if found.other is not None and found.other.is_yes:  # the winner first
+        parts = [parts[2], *parts[:2]]
+    return " ".join(part for part in (*parts, _as_good(found)) if part)
 
 
-def _named(results: Results, rivals: list[Finding], can_tell: bool) -> Finding:
-    """The finding that the first clause is about: one that helps, under the first rule if any."""
-    pool = [each for each in rivals if each.row.uses_similarity] or rivals
-    for rule in results.rules:
-        under = [each for each in pool if each.rule == rule]
-        helping = [each for each in under if each.is_better]
-        if not can_tell:
-            helping = [each for each in under if is_ahead(results, each)] or under
-        if helping:
-            return max(helping, key=lambda each: score(results, each.row, rule))
-    under = [each for each in pool if each.rule == results.rules[0]] or pool
-    most = max(each.comparison.runs for each in under if each.comparison)
-    told = [each for each in under if each.comparison and each.comparison.runs == most]
-    return max(told, key=lambda each: score(results, each.row, each.rule))
-
-
-def _similarity(results: Results, finding: Finding, can_tell: bool) -> str:
-    """The first clause: similarity against cross entropy under the same decision."""
-    name = "similarity" if finding.row.uses_similarity else "another loss"
-    if can_tell and not finding.is_better:
-        return f"{name} does not help here: {_no_difference(results, finding)}"
-    return _moves(results, name, finding, can_tell)
-
-
-def _moves(results: Results, name: str, finding: Finding, can_tell: bool) -> str:
-    """The clause "similarity (SimLoss) lowers the mean error from 7.39 to 7.01 years (...)"."""
-    comparison = finding.comparison
-    assert comparison is not None
-    before, after = means(results, finding)
-    facts = [change(results.metric, before, after)]
-    if can_tell:
-        facts += [p_text(comparison.adjusted_p_value), runs(comparison.runs)]
-    where = "" if finding.rule == results.rules[0] else _under(finding.rule)
-    shown = numbers(results.metric, before, after)
-    moved = (
-        f"leaves {noun(results.metric)} at {shown[1]}"
-        if shown[0] == shown[1]
-        else f"{_verb(before, after)} {noun(results.metric)} from {shown[0]} to {shown[1]}"
-    )
-    return f"{name} ({finding.row.label}) {moved}{_unit(results)} ({', '.join(facts)}){where}"
-
-
-def _no_difference(results: Results, finding: Finding) -> str:
-    comparison = finding.comparison
-    assert comparison is not None
-    before, after = numbers(results.metric, *means(results, finding))
-    facts = f"{p_text(comparison.adjusted_p_value)}, {runs(comparison.runs)}"
+def _nothing(results: Results, found: Judgement) -> str:
+    assert found.learned is not None
+    constant, own = numbers(results.metric, found.learned.baseline, found.learned.treatment)
     return (
-        f"{noun(results.metric)} is {after}{_unit(results)} with it ({finding.row.label}) and "
-        f"{before} without, {_how_clear(finding, comparison)} ({facts})"
+        f"The nets learned nothing from this data: {noun(results.metric)} is {own}"
+        f"{_unit(results)}, and {constant} if the answer is always {found.constant}. "
+        f"So no loss is recommended."
     )
 
 
-def _how_clear(finding: Finding, comparison: Comparison) -> str:
-    """What p says; where it is small and there is no mark, runs and their mean disagree."""
-    if finding.is_worse:
-        return "significantly worse"
-    if not comparison.is_significant:
-        return "no clear difference"
-    mostly = "better" if comparison.effect_size > 0 else "worse"
-    return f"{mostly} in most runs but not on average"
+def _decision(results: Results, found: Judgement) -> str:
+    """What cross entropy's best decision alone does."""
+    assert found.baseline is not None
+    rule = answered_by(found.baseline.rule)
+    question = found.decision
+    if question is None:
+        value = numbers(results.metric, found.baseline.value(results))[0]
+        return f"Answer by {rule}: {_noun(results)} {value}{_unit(results)}."
+    before, after = _numbers(results, question.comparison)
+    moved = f"{before} to {after}" if before != after else f"{after} as before"
+    how = _wins(question.comparison)
+    doubt = "" if question.is_clear or not question.has_runs else ", no clear difference"
+    return f"Answer by {rule}: {_noun(results)} {moved}{_unit(results)} ({how}{doubt})."
 
 
-def _decisions(
-    results: Results, found: list[Finding], best: "Recommendation | None", can_tell: bool
-) -> str:
-    """What another decision does to cross entropy's own answers."""
-    text = ""
-    for each in found:
-        if not (each.row.is_baseline and each.comparison):
-            continue
-        before, after = means(results, each)
-        shown = numbers(results.metric, before, after)
-        text += f"; answering by {answered_by(each.rule)} instead "
-        if shown[0] == shown[1]:
-            text += f"leaves cross entropy's own at {shown[1]}"
-        elif each.is_better or each.is_worse or not can_tell:
-            text += f"{_verb(before, after)} cross entropy's own to {shown[1]}"
-        else:
-            text += f"makes no clear difference to cross entropy's own ({shown[1]})"
-        if best is not None and best.row.is_baseline and best.rule == each.rule:
-            text += _how_good(results, found, each)
-    return text
-
-
-def _how_good(results: Results, found: list[Finding], chosen: Finding) -> str:
-    """What is recommended was chosen on validation data; on test data it need not be the best."""
-    pick = max if results.metric.higher_is_better else min
-    values = [each.row.mean("test", each.rule, results.metric.name) for each in found]
-    best = pick(value for value in values if not math.isnan(value))
-    is_best = chosen.row.mean("test", chosen.rule, results.metric.name) == best
-    return ", the best here" if is_best else ", which we would use"
-
-
-def _best(results: Results, named: Finding, best: "Recommendation | None") -> str:
-    """The last clause, where the best overall has not been named yet."""
-    if best is None or best.row.is_baseline or (best.row, best.rule) == (named.row, named.rule):
+def _similarity(results: Results, found: Judgement) -> str:
+    """What training with similarity adds, and whether it can be told."""
+    question = found.similarity
+    if question is None:
         return ""
-    (value,) = numbers(results.metric, best.row.mean("test", best.rule, results.metric.name))
-    first, *others = results.rules
-    if best.row.uses_similarity and named.rule == first and others == [best.rule]:
-        return f"; both together reach {value} ({best.row.label})"
-    return f"; {best.row.label}, answered by {answered_by(best.rule)}, reaches {value}"
+    assert found.baseline is not None
+    comparison, name = question.comparison, _named(question.candidate, found.baseline)
+    if question.is_yes:
+        verb = "raises" if comparison.difference > 0 else "lowers"
+        value = numbers(results.metric, question.expected)[0]
+        facts = _facts(results, comparison)
+        return f"Training with similarity {verb} that to about {value} ({facts}): {name}."
+    facts = _facts(results, comparison)
+    if not question.has_runs:
+        return (
+            f"{runs(comparison.runs)} cannot tell whether training with similarity helps; "
+            f"{max(FEWEST_RUNS, question.runs_wanted or 0)} might: {name} ({facts})."
+        )
+    if question.is_clear:
+        least = f"{100 * question.worthwhile:g} %"
+        return f"Training with similarity gains less than {least}: {name} ({facts})."
+    if comparison.mark == "-":
+        return f"Training with similarity does harm: {name} ({facts})."
+    return f"Training with similarity makes no clear difference: {name} ({facts}).{_more(question)}"
+
+
+def _more(question: Question) -> str:
+    """What would tell, where there may be something worth having."""
+    if question.gain < question.worthwhile:
+        return ""
+    if question.runs_wanted is None or question.runs_wanted <= question.comparison.runs:
+        return " More runs would not tell; more examples might."
+    return f" About {runs(question.runs_wanted)} would tell."
+
+
+def _other(results: Results, found: Judgement) -> str:
+    """A winner that is not told which classes are alike."""
+    question = found.other
+    if question is None or not question.is_yes:
+        return ""
+    assert found.baseline is not None
+    name = _named(question.candidate, question.candidate)
+    beaten = "every net here" if not question.candidate.row.is_net else str(question.against)
+    value = numbers(results.metric, question.expected)[0]
+    return (
+        f"{name[0].upper()}{name[1:]} is better than {beaten}: {_noun(results)} about "
+        f"{value}{_unit(results)} ({_facts(results, question.comparison)})."
+    )
+
+
+def _as_good(found: Judgement) -> str:
+    if not found.as_good or found.recommendation is None:
+        return ""
+    names = [_named(each, found.recommendation) for each in found.as_good]
+    more = len(names) - _MOST_NAMES
+    shown = names[:_MOST_NAMES] + ([f"{more} more"] if more > 0 else [])
+    return f"Not told apart from it: {listed(shown)}."
+
+
+def _named(each: Candidate, beside: Candidate) -> str:
+    """The treatment, and its decision where that is another one."""
+    rule = "" if each.rule == beside.rule else f", answered by {answered_by(each.rule)}"
+    return f"{each.row.label}{rule}"
+
+
+def _facts(results: Results, comparison: Comparison) -> str:
+    """As in "−5 %, between −8 and −2 %; 9 of 10 runs"."""
+    before = comparison.baseline
+    text = change(results.metric, before, before + comparison.difference)
+    low, high = comparison.interval
+    if not math.isnan(low) and comparison.runs >= FEWEST_RUNS:
+        text += f", {between(results.metric, before, before + low, before + high)}"
+    return f"{text}; {_wins(comparison)}"
+
+
+def _wins(comparison: Comparison) -> str:
+    if comparison.wins == comparison.runs:
+        return f"all {runs(comparison.runs)}" if comparison.runs > 1 else "1 run"
+    return f"{comparison.wins} of {runs(comparison.runs)}"
+
+
+def _numbers(results: Results, comparison: Comparison) -> tuple[str, ...]:
+    after = comparison.baseline + comparison.difference
+    return numbers(results.metric, comparison.baseline, after)
 
 
 def _alone(results: Results, row: Row) -> str:
@@ -153,23 +150,37 @@ def _alone(results: Results, row: Row) -> str:
         for rule, value in known
         if not math.isnan(value)
     ]
-    what = noun(results.metric)
-    return f"Only {row.label} was run: {what} is {listed(parts)}{_in_unit(results)}."
+    what, measured = noun(results.metric), unit(results.metric, results)
+    where = f" (in {measured})" if measured else ""
+    return f"Only {row.label} was run: {what} is {listed(parts)}{where}."
 
 
-def _verb(before: float, after: float) -> str:
-    return "lowers" if after < before else "raises"
+def about_relabelling(found: Relabelling | None, is_ordered: bool) -> str | None:
+    """Whether the claimed similarity shows in cross entropy's own mistakes."""
+    if found is None or not found.can_tell:
+        return None
+    facts = (
+        f"cross entropy's mistakes join classes of mean similarity {found.similarity:.2f}, "
+        f"where chance gives {found.by_chance:.2f}"
+    )
+    if found.is_real:
+        return f"The {'order' if is_ordered else 'similarity'} is real: {facts}."
+    lead = (
+        "These classes do not behave like an order"
+        if is_ordered
+        else "These classes are not alike in the way that the similarity says"
+    )
+    p = f"p = {found.p_value:.2g}"
+    return (
+        f"{lead}: {facts}, no more than random relabelling would ({p}). "
+        f"If they are codes, what follows means nothing, so we would not go by it."
+    )
 
 
-def _under(rule: str) -> str:
-    return f" where the answer is {answered_by(rule)}"
+def _noun(results: Results) -> str:
+    return noun(results.metric).removeprefix("the ")
 
 
 def _unit(results: Results) -> str:
     text = unit(results.metric, results)
     return f" {text}" if text else ""
-
-
-def _in_unit(results: Results) -> str:
-    text = unit(results.metric, results)
-    return f" (in {text})" if text else ""

@@ -2,33 +2,26 @@
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 from ... import metrics
 from ...experiment.plan.config import Config
-from ...statistics import runs_needed, significance_note
-from .findings import Finding, findings, is_ahead, score
+from ...statistics import Relabelling
+from .candidates import FEWEST_RUNS, Candidate
+from .findings import Finding, findings
+from .judgement import WORTHWHILE, Judgement, Question, judgement
 from .paper_table import Table, tables
-from .results import Record, Results, Row
+from .results import Record, Results
+from .sentence import about_relabelling, sentence
 from .snippet import snippet
-from .wording import answered_by, listed, numbers, runs
+from .wording import listed, numbers, runs
 
-
-@dataclass(frozen=True)
-class Recommendation:
-    """What we would use: a treatment and a decision rule.
-
-    Attributes:
-        row: the treatment, with its numbers.
-        rule: the decision rule.
-    """
-
-    row: Row
-    rule: str
-
-    def __str__(self) -> str:
-        return f"{self.row.label}, answered by {answered_by(self.rule)}"
+_ABOUT_INTERVALS = (
+    "Intervals are about this data set: that its splits share examples is counted, that another "
+    "sample might be different is not."
+)
 
 
 @dataclass(frozen=True)
@@ -37,26 +30,43 @@ class Verdict:
 
     Attributes:
         sentence: the verdict, for a layman.
-        recommendation: what we would use; cross entropy may win. None where nothing is compared.
         notes: what a careful reader should know, a sentence each.
-        findings: one a family and rule: the chosen treatment and its comparison.
-        helps: whether any similarity is significantly better than cross entropy under the same
-            decision, after Holm's correction.
-        can_tell: whether the number of runs can show a difference at all.
+        judgement: the one question, its answer and what else was asked.
+        findings: one per family and rule: the chosen treatment and its comparison.
         results: the numbers behind it.
+        relabelling: whether cross entropy's own mistakes know of the similarity, where the run
+            folder tells.
+        command: what trains the recommendation on all the data, where there is a run folder.
     """
 
     sentence: str
-    recommendation: Recommendation | None
     notes: tuple[str, ...]
+    judgement: Judgement
     findings: tuple[Finding, ...]
-    helps: bool
-    can_tell: bool
     results: Results
+    relabelling: Relabelling | None = None
+    command: str | None = None
+
+    @property
+    def recommendation(self) -> Candidate | None:
+        """What we would use; None where nothing was learned or nothing is compared."""
+        return self.judgement.recommendation
+
+    @property
+    def helps(self) -> bool:
+        """Whether training with similarity is better than cross entropy, by enough to matter."""
+        found = self.judgement.similarity
+        return found is not None and found.is_yes and not self.judgement.learned_nothing
+
+    @property
+    def can_tell(self) -> bool:
+        """Whether there are runs enough to say anything."""
+        asked = (self.judgement.similarity, self.judgement.other)
+        return all(each is None or each.has_runs for each in asked)
 
     @cached_property
     def tables(self) -> list[Table]:
-        """Every treatment, one table a decision rule."""
+        """Every treatment, one table per decision rule."""
         return tables(self.results)
 
     @property
@@ -72,140 +82,179 @@ class Verdict:
     @property
     def advice(self) -> list[str]:
         """The recommendation in a sentence, if there is one, and what to write for it."""
-        if self.recommendation is None:
+        best = self.recommendation
+        if best is None:
             return []
-        hedge = "" if self.can_tell else ", by tendency"
-        code = snippet(self.recommendation.row.treatment, self.recommendation.rule)
-        said = f"We would use{hedge}: {self.recommendation}."
-        return [said, *([f"In code: {code}"] if code else [])]
+        code = snippet(best.row.treatment, best.rule)
+        lines = [f"We would use: {best}.", f"In code: {code}" if code else ""]
+        lines += [f"Trained on all the data: {self.command}" if self.command else ""]
+        return [line for line in lines if line]
+
+    def as_dict(self) -> dict[str, Any]:
+        """The judgement as plain values, as JSON holds them."""
+        found, best = self.judgement, self.recommendation
+        learned = found.learned
+        return {
+            "sentence": self.sentence,
+            "metric": self.results.metric.name,
+            "higher_is_better": self.results.metric.higher_is_better,
+            "learned_nothing": found.learned_nothing,
+            "constant": learned and {"answer": found.constant, "value": learned.baseline},
+            "baseline": _plain(self.results, found.baseline),
+            "decision": _answer(self.results, found.decision),
+            "similarity": _answer(self.results, found.similarity),
+            "other": _answer(self.results, found.other),
+            "similarity_helps": self.helps,
+            "similarity_is_real": _real(self.relabelling),
+            "recommendation": _plain(self.results, best),
+            "as_good": [_plain(self.results, each) for each in found.as_good],
+            "code": snippet(best.row.treatment, best.rule) if best else None,
+            "command": self.command,
+            "notes": list(self.notes),
+        }
 
 
-def verdict(records: Iterable[Record], config: Config, *, unit: str | None = None) -> Verdict:
+def _plain(results: Results, each: Candidate | None) -> dict[str, Any] | None:
+    if each is None:
+        return None
+    value = each.value(results)
+    return {"label": each.row.label, "decision": each.rule, "value": value}
+
+
+def _answer(results: Results, asked: Question | None) -> dict[str, Any] | None:
+    if asked is None:
+        return None
+    low, high = asked.comparison.interval
+    return {
+        "candidate": _plain(results, asked.candidate),
+        "against": _plain(results, asked.against),
+        "is_better": asked.is_yes,
+        "difference": asked.comparison.difference,
+        "expected_value": asked.expected,
+        "interval": None if math.isnan(low) else [low, high],
+        "p_value": asked.comparison.p_value,
+        "runs": asked.comparison.runs,
+        "runs_won": asked.comparison.wins,
+        "runs_to_tell": asked.runs_wanted,
+        "worthwhile": asked.worthwhile,
+    }
+
+
+def _real(found: Relabelling | None) -> dict[str, Any] | None:
+    if found is None or not found.can_tell:
+        return None
+    return {
+        "is_real": found.is_real,
+        "p_value": found.p_value,
+        "similarity_of_mistakes": found.similarity,
+        "by_chance": found.by_chance,
+    }
+
+
+def verdict(
+    records: Iterable[Record],
+    config: Config,
+    *,
+    unit: str | None = None,
+    worthwhile: float = WORTHWHILE,
+) -> Verdict:
     """The verdict of a run's records.
 
-    The parameter of each family is chosen on validation data, under each decision rule by itself;
-    the verdict is on test data. A family helps if it is significantly better than cross entropy
-    **under the same decision**, after Holm's correction over all families and rules.
+    One candidate with similarity (a loss, a value, a decision) is chosen on validation data over
+    all runs, and tested once on test data against cross entropy under the decision that is best for
+    it, chosen in the same way (:func:`simloss.statistics.resampled_comparison`). It helps where the
+    test says so and the gain is worthwhile. If cross entropy does not clearly beat always giving
+    one answer, nothing is recommended.
 
     Args:
         records: of :meth:`simloss.experiment.grid.store.RunFolder.records`.
         config: the experiment they belong to. Its first metric that knows some mistakes to be
             worse than others is the one that counts.
         unit: of the classes, such as years; known of the sources that come with the package.
+        worthwhile: the smallest gain that is worth having, as a share of what cross entropy has.
 
     Example:
         >>> from simloss.experiment.plan.config import Config, DataConfig
         >>> from simloss.experiment.plan.treatment import treatments
         >>> arms = treatments(["simloss"], "order", [0.5])
         >>> config = Config("ages", DataConfig("abalone"), "mlp", tuple(arms), (0,), ("mae",))
-        >>> def record(arm, error):
-        ...     numbers = {"argmax": {"mae": error}}
+        >>> def record(arm, seed, error):
+        ...     numbers = {"argmax": {"mae": error + seed % 3 / 50}}
         ...     words = {"label": arm.label, "family": arm.family, "parameter": arm.parameter}
-        ...     return {"cell": arm.label, "status": "done", "seed": 0,
+        ...     return {"cell": f"{arm.label} {seed}", "status": "done", "seed": seed,
         ...             "treatment": arm.as_dict() | words,
         ...             "metrics": {"validation": numbers, "test": numbers}}
-        >>> found = verdict([record(arms[0], 1.6), record(arms[1], 1.5)], config)
+        >>> runs = [record(arms[0], seed, 1.6) for seed in range(6)]
+        >>> runs += [record(arms[1], seed, 1.5 + seed / 100) for seed in range(6)]
+        >>> found = verdict(runs, config)
         >>> print(found.sentence)
-        A tendency only, from 1 run: similarity (SimLoss, r = 0.5) lowers the mean error from 1.60
-        to 1.50 rings (−6 %).
+        Answer by the most probable class: mean error 1.62 rings. Training with similarity lowers
+        that to about 1.55 (−5 %, between −6 and −3 %; all 6 runs): SimLoss, r = 0.5.
         >>> print(found.recommendation)
         SimLoss, r = 0.5, answered by the most probable class
     """
-    return verdict_of(Results.of(records, config, unit))
+    return verdict_of(Results.of(records, config, unit), worthwhile=worthwhile)
 
 
-def verdict_of(results: Results) -> Verdict:
-    """The same of rows already made."""
-    from .sentence import sentence
-
-    found = findings(results)
-    alone = len(results.rows) == 1  # nothing to choose from
-    can_tell = _can_tell(found) and (alone or results.baseline is not None)
-    # Cross entropy under one decision, and no run of anything else beside its own: no contest.
-    no_contest = results.baseline is not None and not any(each.comparison for each in found)
-    recommendation = None if alone or no_contest else _recommended(results, found, can_tell)
+def verdict_of(
+    results: Results,
+    *,
+    worthwhile: float = WORTHWHILE,
+    relabelling: Relabelling | None = None,
+    is_ordered: bool = True,
+    command: str | None = None,
+) -> Verdict:
+    """The same of rows already made, and with what else a run folder knows."""
+    found = judgement(results, worthwhile)
+    said = sentence(results, found)
+    real = about_relabelling(relabelling, is_ordered)
+    if real and relabelling and found.baseline and not found.learned_nothing:
+        said = f"{said} {real}" if relabelling.is_real else f"{real} {said}"
+        if not relabelling.is_real and found.recommendation:  # which went by the similarity
+            plain = Candidate(found.baseline.row, results.rules[0])
+            found = replace(found, recommendation=plain, as_good=())
     return Verdict(
-        sentence=sentence(results, found, recommendation, can_tell),
-        recommendation=recommendation,
-        notes=tuple(_notes(results, found, recommendation)),
-        findings=tuple(found),
-        helps=any(each.is_better and each.row.uses_similarity for each in found),
-        can_tell=can_tell,
-        results=results,
+        said,
+        tuple(_notes(results, found)),
+        found,
+        tuple(findings(results)),
+        results,
+        relabelling,
+        command if found.recommendation else None,
     )
 
 
-def _compared(found: list[Finding]) -> tuple[int, int]:
-    """The runs of the comparison with the most, and the number of comparisons.
-
-    Cross entropy's own answers are compared on all its runs, which says nothing about the others.
-    """
-    made = [each for each in found if each.comparison]
-    counted = [each for each in made if not each.row.is_baseline] or made
-    most = max((each.comparison.runs for each in counted if each.comparison), default=0)
-    return most, len(made)
-
-
-def _can_tell(found: list[Finding]) -> bool:
-    count, comparisons = _compared(found)
-    return not comparisons or count >= runs_needed(comparisons)
-
-
-def _recommended(results: Results, found: list[Finding], can_tell: bool) -> Recommendation | None:
-    """The best on validation of cross entropy and all that is significantly better than it.
-
-    With too few runs to tell, what is ahead of it on test data too takes the place of what is
-    significantly better; without cross entropy, all.
-    """
-    if results.baseline is None:
-        allowed = found
-    else:
-        allowed = [each for each in found if _may_be_used(results, each, can_tell)]
-    known = [each for each in allowed if not math.isnan(score(results, each.row, each.rule))]
-    if not known:
-        return None
-    best = max(known, key=lambda each: score(results, each.row, each.rule))
-    return Recommendation(best.row, best.rule)
-
-
-def _may_be_used(results: Results, each: Finding, can_tell: bool) -> bool:
-    """Cross entropy at argmax may always; its other decisions are compared with that."""
-    if each.row.is_baseline and each.rule == results.rules[0]:
-        return True
-    if not can_tell:
-        return is_ahead(results, each)
-    return not each.is_worse if each.row.is_baseline else each.is_better
-
-
-def _notes(results: Results, found: list[Finding], best: Recommendation | None) -> list[str]:
-    notes = [_price(results, best)]
-    count, comparisons = _compared(found)
-    if comparisons:
-        notes += [significance_note(count, comparisons)]
-    notes += _uneven(results, found, count, comparisons)
+def _notes(results: Results, found: Judgement) -> list[str]:
+    notes = [_price(results, found.recommendation)]
+    asked = [each for each in (found.similarity, found.other) if each is not None]
+    count = max((each.comparison.runs for each in asked), default=0)
+    if count >= FEWEST_RUNS:
+        notes += [_ABOUT_INTERVALS]
+    notes += _uneven(results)
     if count > 1 and not results.config.split.new_for_each_seed:
         notes += [
-            "All runs share one split of the data, so p speaks of the noise of training only."
+            "All runs share one split of the data, so intervals speak of the noise of training "
+            "only."
         ]
     if count > 1 and results.config.split.keep_test:
         notes += [
-            "All runs are judged on the same test examples, so p speaks of the noise of training "
-            "and of how the rest was split."
+            "All runs are judged on the same test examples, so intervals speak of the noise of "
+            "training and of how the rest was split."
         ]
     failed = sum(len(row.failures) for row in results.rows)
     if failed:
         notes += [f"{runs(failed)} failed and {'is' if failed == 1 else 'are'} left out."]
     seeds = set(results.config.seeds)
-    asked = results.rows[: len(results.config.treatments)]  # the others come last
-    missing = sum(len(seeds - row.cells.keys() - row.failures.keys()) for row in asked)
+    asked_for = results.rows[: len(results.config.treatments)]  # the others come last
+    missing = sum(len(seeds - row.cells.keys() - row.failures.keys()) for row in asked_for)
     if missing:
-        wanted = len(seeds) * len(asked)
+        wanted = len(seeds) * len(asked_for)
         verb = "is" if missing == 1 else "are"
         notes += [f"{missing:,} of {wanted:,} runs {verb} not there yet."]
     return [note for note in notes if note]
 
 
-def _uneven(results: Results, found: list[Finding], most: int, comparisons: int) -> list[str]:
+def _uneven(results: Results) -> list[str]:
     """What to know of treatments that have other runs than cross entropy."""
     base = results.baseline
     if base is None:
@@ -213,15 +262,10 @@ def _uneven(results: Results, found: list[Finding], most: int, comparisons: int)
     others = [row.label for row in results.done if row.cells.keys() != base.cells.keys()]
     if not others:
         return []
-    notes = [
+    return [
         f"{_treatments(others)} other runs than cross entropy: what is shown is cross entropy's "
         f"number and the mean difference on the runs that both have."
     ]
-    needed = runs_needed(comparisons) if comparisons else 0
-    few = {each.row.label for each in found if each.comparison and each.comparison.runs < needed}
-    if few and most >= needed:
-        notes += [f"{_treatments(sorted(few))} too few runs to tell."]
-    return notes
 
 
 def _treatments(labels: list[str]) -> str:
@@ -229,7 +273,7 @@ def _treatments(labels: list[str]) -> str:
     return f"{labels[0]} has" if len(labels) == 1 else f"{len(labels):,} treatments have"
 
 
-def _price(results: Results, best: Recommendation | None) -> str | None:
+def _price(results: Results, best: Candidate | None) -> str | None:
     """What the recommended treatment does to all else that is measured."""
     if best is None or best.row.is_baseline or results.baseline is None:
         return None

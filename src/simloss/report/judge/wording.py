@@ -25,6 +25,9 @@ _NOUNS = {
     "calibration_error": "the calibration error",
 }
 
+# What is answered from something other than probabilities.
+_OTHERS = {"nearest": "the nearest class"}
+
 _UNITS = {
     "abalone": "rings",
     "afad": "years",
@@ -52,7 +55,7 @@ def answered_by(rule: str) -> str:
         >>> answered_by("argmax")
         'the most probable class'
     """
-    return RULES[rule].answer if rule in RULES else rule
+    return RULES[rule].answer if rule in RULES else _OTHERS.get(rule, rule)
 
 
 def unit(metric: Metric, results: Results) -> str:
@@ -95,6 +98,20 @@ def change(metric: Metric, before: float, after: float) -> str:
         return _signed(after - before, 2)
     percent = 100 * (after - before) / abs(before)
     return _signed(percent, 1 if abs(percent) < 2 else 0) + " %"
+
+
+def between(metric: Metric, before: float, low: float, high: float) -> str:
+    """An interval of changes, its unit once.
+
+    Example:
+        >>> from simloss import metrics
+        >>> between(metrics.find("mae"), 4.0, 3.0, 3.6)
+        'between −25 and −10 %'
+    """
+    first, second = change(metric, before, low), change(metric, before, high)
+    words = [text.partition(" ") for text in (first, second)]
+    same = words[0][2] == words[1][2]
+    return f"between {words[0][0] if same else first} and {second}"
 
 
 def p_text(p: float) -> str:

@@ -7,11 +7,11 @@ from typing import Any
 
 import torch
 
-from ...experiment.plan.treatment import Treatment
 from ...similarity import Similarity
 from ..figures.similarity import similarity as heat_map
 from ..figures.style import Figure
-from ..judge.findings import score
+from ..judge.candidates import score
+from ..judge.relabelled import treatment_of
 from ..judge.results import Row
 from ..judge.run import Run
 
@@ -39,7 +39,9 @@ def about_similarity(run: Run) -> AboutSimilarity | None:
     if row is None or len(run.classes) < 2:
         return None
     try:
-        known = _treatment(run, row).similarity_for(run.classes.as_dataset(run.config.name))
+        known = treatment_of(run.config, row).similarity_for(
+            run.classes.as_dataset(run.config.name)
+        )
         assert known is not None
         figure = heat_map(known, is_ordered=run.classes.is_ordered)
         with _one_thread():
@@ -49,17 +51,6 @@ def about_similarity(run: Run) -> AboutSimilarity | None:
     except (ValueError, TypeError, OSError, ImportError) as error:
         return AboutSimilarity(f"The similarity of {row.label} cannot be shown: {error}")
     return AboutSimilarity(f"That of {row.label}: {known}.", figure, facts, advice)
-
-
-def _treatment(run: Run, row: Row) -> Treatment:
-    """The similarity as the configuration names it, possibly the user's own; else as recorded."""
-    settings = {
-        name: row.treatment[name]
-        for name in ("loss", "similarity", "value", "options")
-        if row.treatment.get(name) is not None
-    }
-    recorded = Treatment(**settings)
-    return next((each for each in run.config.treatments if each == recorded), recorded)
 
 
 @contextmanager

@@ -3,8 +3,10 @@
 from typing import Any
 
 from ..figures.gallery import Gallery, gallery
+from ..figures.similarity import relabelled
 from ..judge.overview import overview_columns, overview_lines
 from ..judge.run import Run
+from ..judge.sentence import about_relabelling
 from ..judge.verdict import Verdict
 from ..judge.wording import answered_by, cut, noun, unit
 from ..tables.page_tables import page_tables
@@ -20,12 +22,14 @@ def page(run: Run) -> str:
     similarity = about_similarity(run)
     if similarity is not None:
         made.hang("similarity", similarity.figure)
+        made.hang("relabelling", relabelled(run.verdict.relabelling))
     context = {
         **_head(run),
         **_overview(run.verdict),
         **page_tables(run.verdict),
         **_figures(run, made),
         "similarity": similarity,
+        "relabelling": about_relabelling(run.verdict.relabelling, run.classes.is_ordered),
         "sections": _sections(run, made, similarity is not None),
     }
     return rendered("report.html", context, made.plots, made.outputs)
@@ -83,7 +87,6 @@ def _overview(verdict: Verdict) -> dict[str, Any]:
         "finding_columns": overview_columns(verdict),
         "finding_groups": list(groups.items()),
         "measured": _measured(verdict),
-        "can_tell": verdict.can_tell,
         "has_bars": baseline is not None and len(baseline.cells) > 1,
     }
 
@@ -128,6 +131,7 @@ _PLACES = (
     "calibration",
     "training",
     "similarity",
+    "relabelling",
 )
 
 

@@ -83,7 +83,7 @@ def test_one_that_fails_does_not_stop_the_others(tmp_path, stacked, monkeypatch)
     monkeypatch.setattr(
         type(broken),
         "loss_for",
-        lambda self, data: Infinite() if self.options else original(self, data),
+        lambda self, *data: Infinite() if self.options else original(self, *data),
     )
     both = replace(config, treatments=(config.treatments[0], broken))
     done, failed = run(Setup(both), RunFolder(tmp_path / "run"))

@@ -1,12 +1,13 @@
-"""`python -m tools.results [PAGE]`: make the marked regions of docs/results.md anew."""
+"""`python -m tools.results [PAGES]`: fill in what the pages of results say from the records."""
 
 import sys
 from pathlib import Path
 
 from .page import refresh
 
-page = Path(sys.argv[1] if len(sys.argv) > 1 else "docs/results.md")
-if not page.is_file():
-    sys.exit(f"there is no page at '{page}'.")
-for what in refresh(page):
-    print(f"made anew: {what}")
+for name in sys.argv[1:] or ("docs/results.md", "docs/choose.md", "README.md"):
+    page = Path(name)
+    if not page.is_file():
+        sys.exit(f"there is no page at '{page}'.")
+    for what in refresh(page):
+        print(f"made anew: {what}")

@@ -33,7 +33,8 @@ def test_what_is_appended_is_read(folder):
 
 
 def test_cut_at_every_length_loses_only_the_last_record(folder):
-    with folder.open_for_writing(comparison("abalone"), resume=False):
+    config = comparison("abalone", r=[0.5], losses=["simloss"])
+    with folder.open_for_writing(config, resume=False):
         for cell in "abc":
             folder.append([(record(cell), None)])
     whole = folder.records_path.read_bytes()
@@ -42,7 +43,7 @@ def test_cut_at_every_length_loses_only_the_last_record(folder):
         folder.records_path.write_bytes(whole[:length])
         complete = sum(end <= length for end in ends)
         assert len(folder.records()) == complete
-        with folder.open_for_writing(comparison("abalone"), resume=True):
+        with folder.open_for_writing(config, resume=True):
             folder.append([(record("z"), None)])
         assert [r["cell"] for r in folder.records()] == [*"abc"[:complete], "z"]
 

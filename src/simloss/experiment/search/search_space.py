@@ -21,7 +21,7 @@ _RANGES = {
 
 
 # Where in the range a loss is tried besides where it begins.
-_SPREAD = (1 / 6, 5 / 6)
+_SPREAD = (1 / 6, 5 / 6, 1.0)
 
 
 def _between(low: float, high: float, by_ratio: bool, share: float) -> float:
@@ -44,7 +44,7 @@ class SearchSpace:
         >>> [space.treatment(choice).label for choice in space.first_choices()][:3]
         ['soft targets, r = 0.5', 'cross entropy', 'SimLoss, r = 0.5']
         >>> [space.treatment(choice).label for choice in space.first_choices()][3:]
-        ['soft targets, r = 0.8', 'SimLoss, r = 0.8', 'soft targets, r = 0.2', 'SimLoss, r = 0.2']
+        ['soft targets, r = 0.95', 'SimLoss, r = 0.95', 'soft targets, r = 0.2', 'SimLoss, r = 0.2']
     """
 
     losses: tuple[str, ...]
@@ -82,12 +82,10 @@ class SearchSpace:
     def _elsewhere(self, begin: dict[str, float]) -> list[dict[str, Any]]:
         """Two more values of each loss, far from where it began and from each other."""
         low, high, by_ratio = _RANGES[self.parameter]
-        thirds = [_between(low, high, by_ratio, share) for share in _SPREAD]
-        return [
-            {"loss": loss, self._name(loss): value}
-            for nearest in (False, True)
-            for loss, start in begin.items()
-            for value in [sorted(thirds, key=lambda each: -abs(each - start))[nearest]]
+        few, many, most = (_between(low, high, by_ratio, share) for share in _SPREAD)
+        far = {loss: many if start == most else most for loss, start in begin.items()}
+        return [{"loss": loss, self._name(loss): far[loss]} for loss in begin] + [
+            {"loss": loss, self._name(loss): few} for loss in begin
         ]
 
     def suggested(self, trial: Any) -> Treatment:

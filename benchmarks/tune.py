@@ -7,14 +7,14 @@ search by that of what it chose. Epochs are those of all nets.
 
 Target: at most a quarter of the epochs, within 1 % of the grid's best, over 5 repeats.
 
-Measured with `--source abalone --repeats 3 --seeds 2 --first-seed 301`, with four losses, since each is
-tried at three values (how far apart was chosen with seeds 201 to 204):
+Measured with `--source abalone --repeats 3 --seeds 2 --first-seed 301`, with four losses,
+each tried at three values (how far apart was chosen with seeds 201 to 204):
 
 - argmax: 21.7 % of the epochs, 0.80 % off, at most a quarter in 3 and within 1 % in 1 of 3 repeats;
 - median: 26.6 % of the epochs, 0.52 % off, at most a quarter in 1 and within 1 % in 3 of 3 repeats.
 
-So the target is met on average but for the median's epochs, not in every repeat. Diamonds has not been
-measured again. There, with seeds 101 on, three losses and one value for each at first:
+So the target is met on average but for the median's epochs, not in every repeat. Diamonds has not
+been measured again. There, with seeds 101 on, three losses and one value for each at first:
 
 - median: 20.3 % of the epochs, 0.47 % better than the grid, target met in 5 of 5 repeats. The best
   r lies at the middle of the range, where a search begins.

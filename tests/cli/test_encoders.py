@@ -159,6 +159,7 @@ def test_images(photos, capsys):
     shown = capsys.readouterr()
     assert "Encoding 60 images by mine:images" in shown.err
     assert "photos: 60 examples of 3" in shown.out
+    assert "  images encoded by mine:images as 3 numbers" in shown.out
     main(["train", "photos", *command, "--epochs", "60", "--loss", "cross-entropy"])
     capsys.readouterr()
     main(["predict", "model.safetensors", "photos", "--encoder", "mine:images"])

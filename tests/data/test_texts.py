@@ -8,6 +8,7 @@ import torch
 from data.files import write_folder
 from simloss._imports import UsersName
 from simloss.data import DataError, Encoder, table, text_folder
+from simloss.data.text_folder import holds_texts
 
 LENGTHS = UsersName("data.own_encoders:lengths")
 
@@ -164,3 +165,9 @@ class TestFolders:
             text_folder(write_folder(tmp_path / "b", {"x/1.pdf": b""}))
         with pytest.raises(DataError, match="of texts for each of at least two classes"):
             text_folder(write_folder(tmp_path / "c", {"x/1.txt": b"a"}))
+
+    def test_a_note_beside_images_makes_no_folder_of_texts(self, tmp_path):
+        images = {f"{label}/{i}.jpg": b"" for label in "ab" for i in range(3)}
+        notes = {"README.md": b"about", "a/about.txt": b"about", **images}
+        assert not holds_texts(write_folder(tmp_path / "images", notes))
+        assert holds_texts(write_folder(tmp_path / "books", {**BOOKS, "README.md": b"about"}))

@@ -21,6 +21,8 @@ def described(data: "DataConfig", dataset: "Dataset", made: "Proposal") -> Itera
     encoder = data.options.get("encoder")
     yield f"{dataset.name}: {len(dataset):,} examples{_inputs(dataset)}"
     yield from _texts(dataset, encoder or "tfidf")
+    if encoder and dataset.columns is None:
+        yield f"  images encoded by {encoder} as {dataset.input_shape[0]:,} numbers"
     for name, reason in notes.get("unused", {}).items():
         yield f"  column {name!r} is not used: {reason}"
     for name, entry in notes.get("not_numbers", {}).items():

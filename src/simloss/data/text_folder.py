@@ -67,11 +67,10 @@ def text_folder(
 
 
 def holds_texts(path: Path) -> bool:
-    """Whether the first file below a folder that is a text or an image is a text."""
-    for name in Folder(path, _DEPTH).names():
-        if name.lower().endswith((*TEXT_ENDINGS, *IMAGE_ENDINGS)):
-            return name.lower().endswith(TEXT_ENDINGS)
-    return False
+    """Whether there are more texts than images in its folders; what lies beside them is a note."""
+    names = [name.lower() for name in Folder(path, _DEPTH).names() if "/" in name]
+    texts = sum(name.endswith(TEXT_ENDINGS) for name in names)
+    return texts > sum(name.endswith(IMAGE_ENDINGS) for name in names)
 
 
 def texts_in(

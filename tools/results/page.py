@@ -10,6 +10,7 @@ from simloss.report.judge.run import Run
 from simloss.report.judge.wording import listed
 from simloss.report.tables.markdown import escaped
 
+from .encoder_gains import gains_in, table
 from .over_sources import over_sources
 from .prose_numbers import with_numbers
 from .shared_seeds import shared_seeds
@@ -17,7 +18,7 @@ from .starting_values import starting_values
 from .table import results_table
 
 _MOST_BYTES = 2**28
-_KINDS = "results|every result|shared seeds|over sources|starting values"
+_KINDS = "results|every result|shared seeds|over sources|starting values|encoder gains"
 _REGION = re.compile(
     rf"(?P<open><!-- (?P<what>{_KINDS}): (?P<folders>[^\n]*?) -->\n)"
     r".*?(?P<close><!-- end -->)",
@@ -34,8 +35,9 @@ def refresh(page: Path) -> list[str]:
     After ``<!-- shared seeds: FOLDER -->``, of all in raw numbers of the seeds shared with cross
     entropy. Between ``<!-- starting values: FOLDERS -->`` and the end comes what value of the
     parameter to start with, from the records of several; after ``<!-- over sources: FOLDERS -->``
-    what one setting for all of them gains. Numbers in the prose are filled in, too, as
-    `prose_numbers` says.
+    what one setting for all of them gains; after ``<!-- encoder gains: FOLDER -->`` what
+    similarity gains on pretrained features, from the run folders in that one. Numbers in the prose
+    are filled in, too, as `prose_numbers` says.
     """
     text = bytes_of(page, _MOST_BYTES, follow_links=True).decode("utf-8")
     write_whole(page, refreshed(text, page.parent).encode())
@@ -54,6 +56,8 @@ def refreshed(text: str, beside: Path) -> str:
             made = starting_values(_runs(folders))
         elif match["what"] == "over sources":
             made = over_sources(_runs(folders))
+        elif match["what"] == "encoder gains":
+            made = table(gains_in(folders[0]))
         elif match["what"] == "shared seeds":
             made = shared_seeds(Run.read(folders[0]))
         else:

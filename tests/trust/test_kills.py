@@ -78,7 +78,7 @@ def test_lost_workers_are_named():
         pass
 
     with (
-        pytest.raises(RunFolderError, match="has died: .* --resume goes on from there"),
+        pytest.raises(RunFolderError, match="has died: .* --resume continues from there"),
         grid._lost_workers_named(),
     ):
         raise TerminatedWorkerError("a worker was killed")

@@ -42,7 +42,7 @@ class DataOptions:
     class_order
         All classes in order, with commas: low,medium,high.
     bins
-        Make so many ordered classes of a numeric target.
+        How many ordered classes to make from a numeric target.
     superclass
         The column that holds the superclass of each class.
     drop
@@ -222,7 +222,7 @@ class DataOptions:
 
 
 def _asked(dataset: "Dataset") -> tuple[UsersName | None, str | None]:
-    """The similarity, and the class order where it needs one, from whoever sits there."""
+    """The similarity, and the class order where it needs one, as the user types them."""
     print(f"The classes: {', '.join(dataset.class_names)}")
     print("Their names do not tell how alike they are. Are they\n")
     print("  order   in an order, like low < medium < high")

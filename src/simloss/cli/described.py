@@ -78,7 +78,7 @@ def split_described(setup: "Setup", seeds: tuple[int, ...]) -> Iterator[str]:
 
 
 def _most_alike(dataset: "Dataset", made: "Proposal") -> Iterator[str]:
-    """The pairs that are held to be most alike, for whoever sees that they are not."""
+    """The pairs that count as most alike, so that the user can see when that is wrong."""
     from ..experiment.plan.similarities import similarity_of
 
     if not 2 < dataset.num_classes <= _MOST_SHOWN:

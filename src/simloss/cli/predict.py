@@ -57,7 +57,7 @@ def predict(
         imported by itself.
     encoder
         The module:callable of your own encoder, if the model has one; or where the folder of its
-        hf:FOLDER lies now.
+        hf:FOLDER is now.
     """
     from .. import _checks
     from ..experiment.saved.answers import answers, right_share

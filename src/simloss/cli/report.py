@@ -23,7 +23,7 @@ def report(
     """Print the verdict of a run, and write report.html, table.md, table.tex and table.csv.
 
     The page is one file that works offline. Only the run's records are read: what is there of an
-    unfinished run is reported as it stands.
+    unfinished run is reported as it is.
 
     Parameters
     ----------

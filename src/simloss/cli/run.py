@@ -24,7 +24,7 @@ def run(
     config
         The configuration file.
     data
-        Where the data lies, if not where the configuration says.
+        Where the data is, if not where the configuration says.
     out
         The run folder; if not given, runs/NAME-DIGEST, which resumes an earlier run.
     resume
@@ -39,7 +39,7 @@ def run(
     from .running import run_and_report
 
     if not config.is_file():
-        raise ValueError(f"`config` must be a configuration file, but there is none at '{config}'.")
+        raise ValueError(f"`config` must be a configuration file, but none exists at '{config}'.")
     experiment = Config.load(config, named_by_user=True)
     if data is not None:
         experiment = replace(experiment, data=replace(experiment.data, path=str(data)))

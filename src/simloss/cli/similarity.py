@@ -1,5 +1,5 @@
 """`simloss similarity KIND`: build a similarity, see what it means, keep it."""
-# ruff: noqa: D417  (`answer` stands for the options that all kinds have in common)
+# ruff: noqa: D417  (`answer` holds the options that all kinds have in common)
 
 from dataclasses import dataclass
 from functools import partial
@@ -37,9 +37,9 @@ class Answer:
     clustered
         In the heat map, put classes that are alike next to each other.
     top_k
-        Keep only so many other classes in each row.
+        How many other classes to keep in each row.
     prior
-        A CSV file that says how frequent each class is: one number a line, or name and number.
+        A CSV file that says how frequent each class is: one number per line, or name and number.
     uncertainty
         How unsure a classifier will be, in steps to the next class; for the vanishing classes.
     """
@@ -92,7 +92,7 @@ def values(*positions: float, scale: float, answer: Answer | None = None) -> Non
     Parameters
     ----------
     positions
-        One number a class, such as 0 18 65.
+        One number per class, such as 0 18 65.
     scale
         The distance at which the similarity has fallen to 1/e.
     """
@@ -120,7 +120,7 @@ def words(
     names
         The class names, such as rose violet truck.
     names_from
-        A file with one class name a line, instead.
+        A file with one class name per line, instead.
     lower_bound
         What is less similar, in [0, 1), counts as not similar at all.
     kernel
@@ -162,7 +162,7 @@ def tree(
     header: bool = False,
     answer: Answer | None = None,
 ) -> None:
-    """Classes in a tree, one a line of a CSV file: exp(-distance / temperature).
+    """Classes in a tree, one per line of a CSV file: exp(-distance / temperature).
 
     Parameters
     ----------
@@ -175,7 +175,7 @@ def tree(
     parents
         The two columns of the file are a node and its parent instead.
     separator
-        What stands between the names of a path.
+        What separates the names of a path.
     header
         The first line only names the columns.
     """
@@ -203,13 +203,13 @@ def graph(
     Parameters
     ----------
     edges
-        A CSV file with two nodes and perhaps a length a line.
+        A CSV file with two nodes per line, and perhaps a length.
     temperature
         The length at which the similarity has fallen to 1/e.
     classes
         The nodes that are classes, in class order; else all.
     classes_from
-        A file with one of them a line, instead.
+        A file with one of them per line, instead.
     directed
         An edge leads only from its first node to its second.
     header
@@ -239,7 +239,7 @@ def wordnet(
     names
         The class names, such as rose violet truck.
     names_from
-        A file with one class name a line, instead.
+        A file with one class name per line, instead.
     temperature
         The larger, the more alike.
     measure
@@ -270,7 +270,7 @@ def geo(
     Parameters
     ----------
     places
-        A CSV file with name, latitude and longitude (in degrees) a line.
+        A CSV file with name, latitude and longitude (in degrees) in each line.
     scale_km
         The distance at which the similarity has fallen to 1/e.
     header
@@ -298,7 +298,7 @@ def embedding(
     Parameters
     ----------
     vectors
-        A CSV file with name and numbers a line.
+        A CSV file with a name and numbers in each line.
     lower_bound
         What is less similar, in [0, 1), counts as not similar at all.
     kernel

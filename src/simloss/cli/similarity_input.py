@@ -13,7 +13,7 @@ _MOST_BYTES = 2**28
 
 
 def listed_names(names: Iterable[str], file: Path | None) -> list[str]:
-    """Class names from the arguments, or from a file with one a line."""
+    """Class names from the arguments, or from a file with one name per line."""
     from .._disk import bytes_of
 
     given = [*names]
@@ -51,7 +51,7 @@ def named_numbers(path: Path, header: bool, count: int | None) -> tuple[list[str
 
 
 def prior(path: Path, made: "Similarity") -> "Tensor":
-    """One number a class, in class order; with names, in any order."""
+    """One number per class, in class order; with names, in any order."""
     from .. import _checks
     from ..similarity.csv_lines import equally_long, numbers, read_lines, refuse_semicolons
 

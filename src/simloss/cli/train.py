@@ -50,7 +50,7 @@ def train(
     epochs
         The most epochs to train; if not given, until early stopping.
     seed
-        Of the weights, the order of examples and, but for utkface, afad and cifar100,
+        Of the weights, the order of examples and, except for utkface, afad and cifar100,
         which examples are for training, validation and test.
     device
         auto, cpu, cuda or mps.

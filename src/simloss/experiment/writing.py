@@ -23,5 +23,5 @@ def cannot_write(path: Path, error: OSError) -> NoReturn:
     """Say what is wrong, and that nothing is lost."""
     raise RunFolderError(
         f"'{path}' cannot be written: {error.strerror or error}; "
-        f"what was recorded before is safe, and --resume goes on from there."
+        f"what was recorded before is safe, and --resume continues from there."
     ) from error

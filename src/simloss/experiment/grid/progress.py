@@ -15,7 +15,7 @@ _MOST_BYTES = 2**20  # of what a worker says
 
 
 class Progress:
-    """Nobody is told. The base of those who tell."""
+    """Shows nothing. The base class of those that show something."""
 
     @contextmanager
     def run(self, name: str, total: int, already: int, beats: Path) -> Iterator[None]:
@@ -58,7 +58,7 @@ class Progress:
         return f"about {seconds / 3600:.1f} h left"
 
     def running(self) -> list[str]:
-        """What the workers last said, one line each."""
+        """What the workers last reported, one line each."""
         lines = []
         for path in sorted(self.beats.glob("*.json")):
             try:
@@ -79,7 +79,7 @@ def _beat(beat: dict[str, Any]) -> str:
 
 
 class PlainProgress(Progress):
-    """A line when cells are recorded, at most one a second; for logs and pipes."""
+    """A line when cells are recorded, at most one per second; for logs and pipes."""
 
     def __init__(self) -> None:
         self._last = 0.0

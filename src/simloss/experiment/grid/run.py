@@ -32,7 +32,7 @@ _LOST |= {"CommClosedError", "FutureCancelledError", "CancelledError", "ClosedCl
 
 
 def cells_of(config: Config) -> list[Cell]:
-    """All cells; the treatments of one seed stand together, so that an unfinished run is paired."""
+    """All cells; the treatments of one seed come together, so that an unfinished run is paired."""
     return [(treatment, seed) for seed in config.seeds for treatment in config.treatments]
 
 
@@ -50,10 +50,10 @@ def run(
     Args:
         setup: the experiment.
         folder: where records go; written by this process only.
-        resume: go on with a folder that holds records; those cells are not run again.
+        resume: continue in a folder that holds records; those cells are not run again.
         workers: processes on this machine.
         cluster: the address of a Dask scheduler, "dask://host:port", instead.
-        progress: who is told.
+        progress: who shows how far it is.
     """
     progress, config = progress or Progress(), setup.config
     config.check_baseline()
@@ -123,7 +123,7 @@ def _results(
 
 @contextmanager
 def _lost_workers_named() -> Iterator[None]:
-    """One sentence where processes that work for this one are gone."""
+    """One sentence where worker processes have died."""
     try:
         yield
     except Exception as error:
@@ -132,7 +132,7 @@ def _lost_workers_named() -> Iterator[None]:
             raise
         raise RunFolderError(
             "a process that trained cells has died: killed, out of memory, or its cluster gone; "
-            "what was recorded before is safe, and --resume goes on from there."
+            "what was recorded before is safe, and --resume continues from there."
         ) from error
 
 
@@ -173,7 +173,7 @@ def _work(setup: Setup, cells: list[Cell], beats: Path, threads: int | None) -> 
 
 @contextmanager
 def _heartbeat(folder: Path, label: str) -> Iterator[OnEpoch]:
-    """A small file that says how far a worker is; whoever shows progress reads it."""
+    """A small file that says how far a worker is; the progress display reads it."""
     path = folder / f"{time.time_ns():x}-{os.getpid()}.json"
 
     def beat(line: dict[str, Any]) -> None:

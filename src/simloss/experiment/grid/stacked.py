@@ -83,7 +83,7 @@ def train_together(
 ) -> None:
     """Train every member until its own early stopping ends it; outcomes are left in the members.
 
-    `training`, `validation` and `seeds` have one entry a group.
+    `training`, `validation` and `seeds` have one entry per group.
     """
     x, y = _stacked_parts(training)
     x_validation, y_validation = _stacked_parts(validation)

@@ -31,7 +31,7 @@ Arrays = dict[str, np.ndarray[Any, Any]]
 
 
 class RunFolder:
-    """A folder of records: configuration, classes, one line and one sidecar a cell."""
+    """A folder of records: configuration, classes, one line and one sidecar per cell."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -53,14 +53,14 @@ class RunFolder:
         return Config.load(self.config_path, whole=True)
 
     def config_text(self) -> str:
-        """The same as it stands in its file."""
+        """The text of its file."""
         return bytes_of(self.config_path, _MOST_BYTES).decode("utf-8")
 
     @contextmanager
     def open_for_writing(self, config: Config, *, resume: bool) -> Iterator[None]:
         """Make the folder, hold its lock, write the configuration, mend what a crash left.
 
-        Treatments and seeds of an earlier start stay in the configuration: their records count.
+        Treatments and seeds of an earlier run stay in the configuration: their records count.
         """
         try:
             own_folder(self.cells_path)
@@ -97,7 +97,7 @@ class RunFolder:
             yield record
 
     def records(self, *, without: tuple[str, ...] = ()) -> list[dict[str, Any]]:
-        """Every complete record, one a cell: the first that was done, else the last that failed.
+        """Every complete record, one per cell: the first that was done, else the last that failed.
 
         `without` names keys to leave out: of many records, "history" is most of the memory.
         """
@@ -130,11 +130,11 @@ class RunFolder:
             pass
         raise RunFolderError(
             f"'{self.classes_path}' must name the classes, but it does not; "
-            f"remove it, and the next run writes it anew."
+            f"remove it, and the next run writes it again."
         )
 
     def sidecar_path(self, cell: str) -> Path:
-        """Where a cell's arrays lie."""
+        """Where a cell's arrays are."""
         return self.cells_path / f"{cell}.npz"
 
     def sidecar(self, cell: str) -> Arrays:
@@ -162,7 +162,7 @@ class RunFolder:
                     f"'{self.path}' must have one writer at a time, but process "
                     f"{writer or 'unknown'} is writing to it."
                 ) from None
-            with suppress(OSError):  # only for whoever comes second
+            with suppress(OSError):  # only for a second process
                 os.ftruncate(file.fileno(), 0)
                 file.write(f"{os.getpid()}\n".encode())
             yield
@@ -171,7 +171,7 @@ class RunFolder:
         if not resume:
             raise RunFolderError(
                 f"'{self.path}' must be a new folder, but it holds a run already; "
-                f"add --resume to go on with it, or name another with --out."
+                f"add --resume to resume it, or name another with --out."
             )
         ours, theirs = _portable(config), _portable(self.config())
         for part, now in ours.items():
@@ -225,7 +225,7 @@ def _one_each(names: list[str], superclasses: list[str] | None) -> bool:
 
 
 def _portable(config: Config) -> dict[str, Any]:
-    """What must not change from one start to the next: not the path, not the device."""
+    """What must not change when a run is resumed: not the path, not the device."""
     settings = config.shared()
     settings["data"].pop("path")
     settings["training"].pop("device")

@@ -40,7 +40,7 @@ class SplitConfig:
 
     `new_for_each_seed` draws a new split for every seed: seeds on one split measure the noise of
     training only. `keep_duplicates_together` needs a source that knows its duplicates.
-    `keep_test` keeps the test part of the one split and draws only the others anew, so that seeds
+    `keep_test` keeps the test part of the one split and draws only the others again, so that seeds
     with which something was chosen have never seen it. `train_share` keeps only that share of the
     training part, drawn by the split's seed, to see what few examples do; `per_class` at most so
     many examples of each class, in the training part and in the validation part.
@@ -68,7 +68,7 @@ class TrainingConfig:
     """One run: Adam, early stopping, the best weights kept.
 
     `stop_on` is the validation metric. With `keep_best_of` "argmax", as in the paper, one set of
-    weights is kept, the best when answered by argmax; with "each rule", one set a decision rule,
+    weights is kept, the best when answered by argmax; with "each rule", one set per decision rule,
     and training goes on until the last of them stops improving.
     """
 
@@ -246,7 +246,7 @@ def argmax_and(rule: str) -> tuple[str, ...]:
 def cell_id(config: Config, treatment: Treatment, seed: int) -> str:
     """A name for one cell that holds for equal settings only, and sorts well.
 
-    Where the data lies and on which device it trains do not make another cell; nor does a setting
+    Where the data is and which device it trains on do not make another cell; nor does a setting
     at its default, so that a setting a later version adds leaves old names as they are.
     """
     settings = {

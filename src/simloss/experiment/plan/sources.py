@@ -35,7 +35,7 @@ _NOT_FROM_A_FILE = {"path", "cache", "progress", "tell", "download", "return"}
 
 
 def dataset(source: str, path: str | None, options: dict[str, Any]) -> Dataset:
-    """The data set a configuration names; read once a process.
+    """The data set that a configuration names; read once per process.
 
     Of what a file says, only readers that are built in are called, with nothing but settings.
     """
@@ -73,7 +73,7 @@ def _dataset(source: str, path: str | None, options: _Options) -> Dataset:
 
 
 def tell(line: str) -> None:
-    """How far a long encoding is, for whoever waits."""
+    """How far a long encoding is, for those who wait."""
     print(line, file=sys.stderr, flush=True)
 
 

@@ -2,7 +2,7 @@
 
 LightGBM trusts what it reads: a node that is its own child has it search without end, a feature
 that is not there has it read beyond its inputs. So a text is taken apart here, and what is handed
-on is written anew from the numbers found: nothing else of a file reaches LightGBM.
+on is written again from the numbers found: nothing else of a file reaches LightGBM.
 """
 
 import re
@@ -55,7 +55,7 @@ def _head(num_features: int, num_outputs: int) -> str:
 
 
 def _tree(number: int, block: str, num_features: int) -> str:
-    """One tree written anew."""
+    """One tree, written again."""
     try:
         found = dict(line.split("=", 1) for line in block.splitlines())
         parts = {name: [*map(kind, found[name].split())] for name, kind in _OF_NODES.items()}

@@ -13,7 +13,7 @@ from .model import SavedModel
 from .new_data import NewData
 
 Table = dict[str, list[Any]]
-"""Heading -> one cell an example."""
+"""Heading -> one cell per example."""
 
 _FEW = 3
 

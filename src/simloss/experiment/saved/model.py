@@ -39,7 +39,7 @@ class SavedModel:
         net: in evaluation mode, on the CPU.
         standardize: the statistics of its training part.
         class_names: in class order.
-        superclasses: one a class, or None.
+        superclasses: one per class, or None.
         temperature: fitted on validation.
         config: what trained it; `rule` is the decision it was kept for.
         input_shape: of one example as the net sees it.
@@ -107,7 +107,7 @@ class SavedModel:
             net: the `module:factory` of a net of your own. A file may not say what is imported, so
                 a model with such a net is refused unless you name it here.
             encoder: the same for a `module:callable` that made its features; or where the
-                `hf:FOLDER` lies now.
+                `hf:FOLDER` is now.
         """
         tensors, about = _read(path)
         wrong = misfit(about, _About)

@@ -56,7 +56,7 @@ class NewData:
 
 
 def new_data(saved: SavedModel, path: str, image_column: str | None = None) -> NewData:
-    """What stands at `path`, read as the net's training data was."""
+    """What is at `path`, read as the net's training data was."""
     is_shipped = path in _BY_NAME and saved.encoder is None and len(saved.input_shape) == 1
     found = expanded(path)
     if is_shipped or (names_an_attribute(path) and not found.exists()):

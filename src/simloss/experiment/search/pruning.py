@@ -28,7 +28,7 @@ class Trial:
 
     @property
     def value(self) -> float:
-        """Where it stands, or ended."""
+        """Its latest value."""
         return self.curves[-1][-1]
 
     def has_ended(self, seed: int) -> bool:

@@ -1,7 +1,7 @@
-"""A search gone through, trial by trial.
+"""A search, trial by trial.
 
 Optuna proposes, a race over seeds ends what is behind, and every trial is in a file of the run
-folder before the next begins: an interrupted search goes on, and ends as if it had not been.
+folder before the next begins: a search that was interrupted and resumed ends as if it had not been.
 """
 
 import json
@@ -61,7 +61,7 @@ class _Search:
 
         self.plan, self.setup, self.optuna = plan, setup, optuna
         self.states = optuna.trial.TrialState
-        # Ours is the only process here; a lock that lies about is of one that was killed.
+        # Ours is the only process here; a lock file that is left over is from one that was killed.
         journal.with_name(f"{journal.name}.lock").unlink(missing_ok=True)
         file_to_change(journal).close()  # no link, through which optuna would write
         try:
@@ -131,7 +131,7 @@ class _Search:
             raise
 
     def record(self, trial: Any, past: list[Any], run: Trial | None) -> None:
-        """Write down how a trial went; None stands for one that was there before."""
+        """Write down how a trial went; None is one that was tried before."""
         if run is None:
             known = next(each for each in past if self.is_same(each, trial))
             run = _run(known)
@@ -264,7 +264,7 @@ def _epochs(*trials: Any) -> int:
 
 
 def _settings(path: Path) -> dict[str, Any]:
-    """The settings that an earlier start wrote."""
+    """The settings that an earlier run wrote."""
     try:
         return dict(json.loads(bytes_of(path, _MOST_BYTES)))
     except (ValueError, TypeError, RecursionError) as error:
@@ -281,7 +281,7 @@ def _check_same(plan: Plan, path: Path) -> None:
         for name, value in ours.items():
             if theirs.get(name) != value:
                 raise RunFolderError(
-                    f"'{path.parent}' must hold the same search to go on with it, but its {name!r} "
+                    f"'{path.parent}' must hold the same search to be resumed, but its {name!r} "
                     f"was {theirs.get(name)!r:.80} and is now {value!r:.80}; "
                     f"name another folder with --out."
                 )

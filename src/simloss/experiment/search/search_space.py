@@ -100,7 +100,7 @@ class SearchSpace:
         """A choice as what it trains; two digits of the value are more than can be told apart."""
         if choice["loss"] == BASELINE:
             return Treatment(BASELINE)
-        # As the user named it, not as the file of an earlier start does.
+        # As the user named it, not as the file of an earlier run does.
         loss = next((each for each in self.losses if each == choice["loss"]), choice["loss"])
         return Treatment(loss, self.similarity, round(choice[self._name(loss)], 2))
 

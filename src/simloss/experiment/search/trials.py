@@ -26,7 +26,7 @@ class Plan:
         space: what may be chosen.
         metric: what is to be best on validation data; also what early stopping watches.
         rule: the decision rule it is measured under.
-        seeds: a net each in every trial, on a split of its own where the experiment says so.
+        seeds: one net each in every trial, on its own split where the experiment says so.
         trials: the most there may be.
         budget: the most epochs in all, but for the first two trials, one of them cross entropy.
             None is a sixth of what a grid would take, guessed from the finished trials, or what it
@@ -51,7 +51,7 @@ class Plan:
             _checks.class_count("budget", self.budget)
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values: what must not change from one start to the next."""
+        """Plain values: what must not change when a search is resumed."""
         plain = {k: v for k, v in asdict(self).items() if k not in ("config", "trials", "budget")}
         settings = self.config.shared()
         settings["data"].pop("path")

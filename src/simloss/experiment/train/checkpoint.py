@@ -24,7 +24,7 @@ class Checkpoint:
     """A file that holds an unfinished run; without a path, nothing is kept.
 
     It holds tensors and plain values only and is read as such, so it cannot run code. One that
-    cannot be read is as good as none: the run starts anew.
+    cannot be read counts as none: the run starts again.
     """
 
     def __init__(self, path: Path | None = None, every: float = EVERY_SECONDS) -> None:

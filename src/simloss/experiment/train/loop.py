@@ -52,7 +52,7 @@ class Outcome:
     Attributes:
         states: by decision rule, the weights of its best epoch on validation.
         best_epoch: by decision rule, counted from 1.
-        history: one dict an epoch: the training loss and the validation metrics by rule.
+        history: one dict per epoch: the training loss and the validation metrics by rule.
     """
 
     states: dict[str, dict[str, Tensor]] = field(default_factory=dict)
@@ -111,7 +111,7 @@ def train(
     """Train until the validation metric has not improved for `patience` epochs.
 
     The order of the examples and the augmentation depend on `seed` alone, so that treatments with
-    the same seed see the same batches. A run that goes on from a checkpoint ends with the same
+    the same seed see the same batches. A run that is resumed from a checkpoint ends with the same
     numbers as one that was never interrupted. Parameters of the loss are trained with the net's.
     """
     checkpoint = checkpoint or Checkpoint()
@@ -197,7 +197,7 @@ def _epoch(
         value.backward()
         optimizer.step()
         losses.append(value.detach())
-    # Looked at once an epoch: a look at every batch would make an accelerator wait.
+    # Read once per epoch: reading after every batch would make an accelerator wait.
     values = torch.stack(losses).float()
     broken = ~values.isfinite()
     if bool(broken.any()):

@@ -1,6 +1,6 @@
 """What others do about classes that are not equally far apart, trained as ours is.
 
-One file an alternative, written from its paper's mathematics. A configuration names them as losses
+One file per alternative, written from its paper's mathematics. A configuration names them as losses
 without a similarity: ``{loss: cdw, value: 2}``.
 """
 

@@ -24,7 +24,7 @@ def conse(probabilities: Tensor, vectors: Tensor, *, top: int = _TOP) -> Tensor:
 
     Args:
         probabilities: (..., C).
-        vectors: one a class, (C, D).
+        vectors: one per class, (C, D).
         top: how many classes are mixed.
 
     Example:

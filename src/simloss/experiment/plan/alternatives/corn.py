@@ -8,7 +8,7 @@ from .objective import Objective
 
 
 class CORN(Objective):
-    r"""One binary question a step of the order, asked only of those who have come so far.
+    r"""One binary question per step of the order, asked only about examples that got so far.
 
     Output k < C - 1 answers :math:`P(y > k \mid y \ge k) = \sigma(z_k)`. The loss is the binary
     cross entropy of all questions asked in the batch, over their number M:

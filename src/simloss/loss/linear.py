@@ -214,8 +214,7 @@ class LinearSimLoss(SimilarityLoss):
         similarity: over the C classes.
         bias: whether the last layer has a bias.
         device, dtype: those of the last layer.
-
-        The others are those of :class:`simloss.SimLoss`.
+        **options: those of :class:`simloss.SimLoss`.
 
     Example:
         >>> import torch, simloss

@@ -32,7 +32,7 @@ NAMES = (
     *("word vectors, text", "word vectors, text.gz", "word vectors, bin", "word vectors, bin.gz"),
     *("WordNet, data.noun", "WordNet, index.noun"),
     *("tree, CSV of paths", "tree, CSV of parents", "graph, CSV"),
-    *("user's table, CSV", "user's table, csv.gz", "user's table, parquet", "user's arrays, npz"),
+    *("user's table, CSV", "user's table, csv.gz", "user's table, parquet"),
     *("UTKFace, tar.gz", "UTKFace, zip", "AFAD, tar.xz", "image folder, zip"),
     *("CIFAR-100, binary", "CIFAR-100, python"),
     "features, npz",
@@ -264,7 +264,6 @@ def _data() -> list[Reader]:
             read_table,
             values=values.parquet(),
         ),
-        Reader("user's arrays, npz", False, "u.npz", _one(_arrays()), data.arrays),
         *(
             Reader(name, False, file, (parts,), read, pack, values=inside)
             for name, file, parts, read, pack, inside in (
@@ -611,12 +610,6 @@ def _cifar() -> tuple[Parts, Parts]:
     part = pickle.dumps({b"data": pixels, **labels})
     names = {b"fine_label_names": fine.split(), b"coarse_label_names": coarse.split()}
     return binary, {"train": part, "test": part, "meta": pickle.dumps(names)}
-
-
-def _arrays() -> bytes:
-    file = io.BytesIO()
-    np.savez(file, X=np.arange(12.0).reshape(6, 2), y=np.array(["S", "M", "L"] * 2))
-    return file.getvalue()
 
 
 def _parquet() -> bytes:

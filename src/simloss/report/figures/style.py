@@ -103,7 +103,7 @@ def what_matters(values: list[float]) -> tuple[float, float]:
     known = sorted(value for value in values if math.isfinite(value))
     if len(known) < _FEW:
         return (known[0], known[-1]) if known else (0.0, 1.0)
-    low, _, high = statistics.quantiles(known, n=4)
+    low, _, high = statistics.quantiles(known, n=4, method="inclusive")
     reach = 3 * (high - low)
     kept = [value for value in known if low - reach <= value <= high + reach]
     return kept[0], kept[-1]

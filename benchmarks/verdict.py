@@ -38,6 +38,11 @@ NULL: tuple[Arm, ...] = (CROSS_ENTROPY,) * len(GRID)
 WORLDS: dict[str, tuple[World, Callable[[World, int], Numbers], int]] = {
     "nothing to find, nets": (World(300, 7, 1.5, NULL, own_noise=True), trained, 300),
     "nothing to find, regressions": (World(300, 7, 1.5, NULL, runs=30), solved, 600),
+    "the same, repeated cross-validation": (
+        World(300, 7, 1.5, NULL, runs=30, folds=True),
+        solved,
+        600,
+    ),
     "pure noise": (World(300, 7, 0.0, GRID), trained, 300),
     "a gain of 5 %": (World(600, 24, 2.0, GRID), trained, 100),
     "a gain of 10 %": (World(600, 44, 2.5, GRID), trained, 100),

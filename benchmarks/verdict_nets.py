@@ -24,6 +24,7 @@ class World:
 
     With `own_noise` all arms are cross entropy, each with a column of noise and initial weights of
     its own: what one of them gains is luck, by symmetry, though it is the same luck in all runs.
+    With `folds` every five runs are a cross-validation: each example is tested with once.
     """
 
     examples: int
@@ -33,6 +34,7 @@ class World:
     own_noise: bool = False
     columns: int = 6
     runs: int = 10
+    folds: bool = False
 
     def table(self, seed: int) -> tuple[Tensor, Tensor]:
         """Inputs and classes of a data set and of fresh examples behind it."""
@@ -49,6 +51,8 @@ class World:
         """Training, validation and test examples of each run: 60, 20 and 20 %."""
         draw, fifth = np.random.default_rng(seed), self.examples // 5
         orders = [draw.permutation(self.examples) for _ in range(self.runs)]
+        if self.folds:
+            orders = [np.roll(orders[i - i % 5], -(i % 5) * fifth) for i in range(self.runs)]
         return [(o[2 * fifth :], o[fifth : 2 * fifth], o[:fifth]) for o in orders]
 
 

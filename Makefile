@@ -72,7 +72,7 @@ docs: .venv/docs.stamp  ## the documentation site, without a single warning
 	$(PYTHON) -m venv .venv-integrations
 	.venv-integrations/bin/python -m pip --disable-pip-version-check install --quiet --quiet --upgrade pip
 	.venv-integrations/bin/python -m pip --disable-pip-version-check install --quiet --quiet \
-		--constraint constraints.txt --editable '.[catboost,keras,lightgbm,lightning,skorch,transformers]' \
+		--constraint constraints.txt --editable '.[catboost,cli,keras,lightning,skorch,transformers]' \
 		--group integrations
 	touch $@
 

@@ -170,7 +170,7 @@ class TestReproduce:
         assert 'Choose from: "utkface"' in fails(capsys, "reproduce", "mnist")
         (tmp_path / "bad.yaml").write_text("name: x")
         assert "must have a 'data', but it has none" in fails(capsys, "run", "bad.yaml")
-        assert "there is none at 'gone.yaml'" in fails(capsys, "run", "gone.yaml")
+        assert "none exists at 'gone.yaml'" in fails(capsys, "run", "gone.yaml")
 
 
 class TestTrain:

@@ -15,7 +15,7 @@ test: .venv/test.stamp  ## all tests and doctests
 
 # An environment of its own: these packages are heavy, and nothing else needs them.
 test-integrations: .venv-integrations/test.stamp  ## boosted trees, Lightning, transformers, Keras, skorch: the real ones
-	SIMLOSS_INTEGRATIONS=all KERAS_BACKEND=torch .venv-integrations/bin/python -m pytest -n 2 \
+	SIMLOSS_INTEGRATIONS=all KERAS_BACKEND=torch SCIPY_ARRAY_API=1 .venv-integrations/bin/python -m pytest -n 2 \
 		tests/integrations src/simloss/integrations --ignore-glob='*sklearn.py' $(ARGS)
 
 coverage: .venv/test.stamp  ## the same with line and branch coverage

@@ -11,6 +11,7 @@ from simloss.report.judge.wording import listed
 from simloss.report.tables.markdown import escaped
 
 from .encoder_gains import gains_in, table
+from .instead import instead
 from .over_sources import over_sources
 from .prose_numbers import with_numbers
 from .shared_seeds import shared_seeds
@@ -18,7 +19,7 @@ from .starting_values import starting_values
 from .table import results_table
 
 _MOST_BYTES = 2**28
-_KINDS = "results|every result|shared seeds|over sources|starting values|encoder gains"
+_KINDS = "results|every result|shared seeds|over sources|starting values|encoder gains|instead"
 _REGION = re.compile(
     rf"(?P<open><!-- (?P<what>{_KINDS}): (?P<folders>[^\n]*?) -->\n)"
     r".*?(?P<close><!-- end -->)",
@@ -34,7 +35,8 @@ def refresh(page: Path) -> list[str]:
     each at its chosen parameter; after ``<!-- every result: FOLDER -->``, of all treatments.
     After ``<!-- shared seeds: FOLDER -->``, of all in raw numbers of the seeds shared with cross
     entropy. Between ``<!-- starting values: FOLDERS -->`` and the end comes what value of the
-    parameter to start with, from the records of several; after ``<!-- over sources: FOLDERS -->``
+    parameter to start with, from the records of several; after ``<!-- instead: FOLDERS -->``
+    what people would use instead of a net, and after ``<!-- over sources: FOLDERS -->``
     what one setting for all of them gains; after ``<!-- encoder gains: FOLDER -->`` what
     similarity gains on pretrained features, from the run folders in that one. Numbers in the prose
     are filled in, too, as `prose_numbers` says.
@@ -54,6 +56,8 @@ def refreshed(text: str, beside: Path) -> str:
         folders = [beside / name for name in match["folders"].split()]
         if match["what"] == "starting values":
             made = starting_values(_runs(folders))
+        elif match["what"] == "instead":
+            made = instead(_runs(folders))
         elif match["what"] == "over sources":
             made = over_sources(_runs(folders))
         elif match["what"] == "encoder gains":

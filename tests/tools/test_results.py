@@ -11,6 +11,7 @@ from statistics import fmean, median, stdev
 from types import MappingProxyType, SimpleNamespace
 
 import pytest
+from tools.results.beside_paper import beside_paper
 from tools.results.over_sources import over_sources
 from tools.results.page import refresh, refreshed
 from tools.results.paper import in_the_paper
@@ -32,7 +33,10 @@ from simloss.report.judge.verdict import verdict
 
 PAGE = Path(__file__).parents[2] / "docs" / "results.md"
 # Pages whose prose has numbers from the records.
-PAGES = [PAGE, PAGE.with_name("choose.md"), PAGE.parents[1] / "README.md"]
+PAGES = [
+    *(PAGE.with_name(name) for name in ("results.md", "choose.md", "paper.md")),
+    PAGE.parents[1] / "README.md",
+]
 
 
 def changed():
@@ -165,6 +169,24 @@ def test_the_papers_numbers_stand_beside_ours():
     simloss = next(row for row in rows if row.label == "SimLoss, r = 0.8")
     assert in_the_paper(config, simloss) == {"accuracy": 0.1257, "mae": 7.01, "mse": 117.99}
     assert in_the_paper(replace(config, model="resnet"), simloss) == {}
+
+
+def test_the_papers_table_beside_ours():
+    config, _ = made_run()
+    config = replace(config, data=DataConfig("utkface"), model="age-cnn")
+
+    def better(arm, rule, metric):
+        return 0.3 if metric == "accuracy" else 4 - (arm.loss == "simloss")
+
+    results = Results.of(made_up.records(config, better, noise=0.02), config)
+    text = beside_paper(SimpleNamespace(results=results, config=config))
+    lines = {line[0]: line for line in cells(text.partition("\n\n")[0])}
+    base, row = results.baseline, next(r for r in results.rows if r.label == "SimLoss, r = 0.8")
+    assert lines["0 (cross entropy)"][1:4] == ["14.47 %", "7.39", "131.7"]
+    before, after = (each.mean("test", "argmax", "mae") for each in (base, row))
+    assert lines["0.8"][5] == f"(+) {before:.2f} → {after:.2f}"
+    assert lines["0.1"][4:] == ["–", "–", "–", "–", "0"]
+    assert "none at 0.1" in text
 
 
 def test_regions_are_made_anew_and_prose_is_kept(ordered, tmp_path):

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from .page import refresh
 
-for name in sys.argv[1:] or ("docs/results.md", "docs/choose.md", "README.md"):
+for name in sys.argv[1:] or ("docs/results.md", "docs/choose.md", "docs/paper.md", "README.md"):
     page = Path(name)
     if not page.is_file():
         sys.exit(f"there is no page at '{page}'.")

@@ -1,6 +1,7 @@
 """A page of results: prose written by hand, tables made from the records it names."""
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 from simloss._disk import bytes_of
@@ -10,6 +11,7 @@ from simloss.report.judge.run import Run
 from simloss.report.judge.wording import listed
 from simloss.report.tables.markdown import escaped
 
+from .beside_paper import beside_paper
 from .encoder_gains import gains_in, table
 from .instead import instead
 from .over_sources import over_sources
@@ -19,27 +21,14 @@ from .starting_values import starting_values
 from .table import results_table
 
 _MOST_BYTES = 2**28
-_KINDS = "results|every result|shared seeds|over sources|starting values|encoder gains|instead"
-_REGION = re.compile(
-    rf"(?P<open><!-- (?P<what>{_KINDS}): (?P<folders>[^\n]*?) -->\n)"
-    r".*?(?P<close><!-- end -->)",
-    re.DOTALL,
-)
 
 
 def refresh(page: Path) -> list[str]:
     """Make every marked region of a page anew; returns what the regions are about.
 
-    A region is what stands between ``<!-- results: FOLDER -->`` and ``<!-- end -->``, FOLDER being
-    a run folder's path from the page: it becomes the verdict on that run and a table of families,
-    each at its chosen parameter; after ``<!-- every result: FOLDER -->``, of all treatments.
-    After ``<!-- shared seeds: FOLDER -->``, of all in raw numbers of the seeds shared with cross
-    entropy. Between ``<!-- starting values: FOLDERS -->`` and the end comes what value of the
-    parameter to start with, from the records of several; after ``<!-- instead: FOLDERS -->``
-    what people would use instead of a net, and after ``<!-- over sources: FOLDERS -->``
-    what one setting for all of them gains; after ``<!-- encoder gains: FOLDER -->`` what
-    similarity gains on pretrained features, from the run folders in that one. Numbers in the prose
-    are filled in, too, as `prose_numbers` says.
+    A region is what stands between ``<!-- KIND: FOLDERS -->``, a kind of `KINDS` and run folders'
+    paths from the page, and ``<!-- end -->``. Numbers in the prose are filled in, too, as
+    `prose_numbers` says.
     """
     text = bytes_of(page, _MOST_BYTES, follow_links=True).decode("utf-8")
     write_whole(page, refreshed(text, page.parent).encode())
@@ -48,24 +37,12 @@ def refresh(page: Path) -> list[str]:
 
 def refreshed(text: str, beside: Path) -> str:
     """The text with its regions made anew; folders are looked for beside the page."""
-    opened, whole = len(re.findall(f"<!-- (?:{_KINDS}):", text)), 0
+    opened, whole = len(re.findall(f"<!-- (?:{'|'.join(KINDS)}):", text)), 0
 
     def region(match: re.Match[str]) -> str:
         nonlocal whole
         whole += 1
-        folders = [beside / name for name in match["folders"].split()]
-        if match["what"] == "starting values":
-            made = starting_values(_runs(folders))
-        elif match["what"] == "instead":
-            made = instead(_runs(folders))
-        elif match["what"] == "over sources":
-            made = over_sources(_runs(folders))
-        elif match["what"] == "encoder gains":
-            made = table(gains_in(folders[0]))
-        elif match["what"] == "shared seeds":
-            made = shared_seeds(Run.read(folders[0]))
-        else:
-            made = _results(folders[0], every=match["what"] == "every result")
+        made = KINDS[match["what"]]([beside / name for name in match["folders"].split()])
         return f"{match['open']}\n{made}\n\n{match['close']}"
 
     result = with_numbers(_REGION.sub(region, text), beside)
@@ -106,3 +83,27 @@ def _runs(folders: list[Path]) -> list[Run]:
     if not known:
         raise RunFolderError("the page must name run folders to learn from, but there are none.")
     return [Run.read(folder) for folder in known]
+
+
+KINDS: dict[str, Callable[[list[Path]], str]] = {
+    # The verdict on a run, and a line for each family at its chosen parameter.
+    "results": lambda folders: _results(folders[0], every=False),
+    # The same with a line for each treatment.
+    "every result": lambda folders: _results(folders[0], every=True),
+    # All treatments in raw numbers of the seeds shared with cross entropy.
+    "shared seeds": lambda folders: shared_seeds(Run.read(folders[0])),
+    "beside the paper": lambda folders: beside_paper(Run.read(folders[0])),
+    # What one setting for all of several runs gains.
+    "over sources": lambda folders: over_sources(_runs(folders)),
+    # What value of the parameter to start with.
+    "starting values": lambda folders: starting_values(_runs(folders)),
+    # What similarity gains on pretrained features, from the run folders in this one.
+    "encoder gains": lambda folders: table(gains_in(folders[0])),
+    # What people would use instead of a net.
+    "instead": lambda folders: instead(_runs(folders)),
+}
+_REGION = re.compile(
+    rf"(?P<open><!-- (?P<what>{'|'.join(KINDS)}): (?P<folders>[^\n]*?) -->\n)"
+    r".*?(?P<close><!-- end -->)",
+    re.DOTALL,
+)

@@ -58,15 +58,27 @@ def is_in_the_paper(config: Config) -> bool:
     return config.data.source in _TABLES and _TABLES[config.data.source][0] == config.model
 
 
+def papers_table(config: Config) -> tuple[tuple[str, str, str], Numbers]:
+    """The metrics of the paper's table, and its values by parameter, cross entropy's first."""
+    if not is_in_the_paper(config):
+        raise ValueError(f"the paper has no table of {config.data.source} with {config.model}.")
+    _, _, names, numbers = _TABLES[config.data.source]
+    return names, numbers
+
+
+def value_in_the_paper(config: Config, row: Row) -> float | None:
+    """The parameter under which the paper's table has a treatment; None if it does not."""
+    _, similarity, _, numbers = _TABLES[config.data.source]
+    if row.is_baseline:
+        return next(iter(numbers))
+    treatment = row.treatment
+    known = (treatment["loss"], treatment.get("similarity")) == ("simloss", similarity)
+    return row.value if known and not treatment.get("options") and row.value in numbers else None
+
+
 def in_the_paper(config: Config, row: Row) -> dict[str, float]:
     """What the paper reports for a treatment, by metric; nothing where it reports none."""
     if not is_in_the_paper(config):
         return {}
-    _, similarity, names, numbers = _TABLES[config.data.source]
-    kind, value = row.treatment.get("similarity"), row.value
-    if row.is_baseline:
-        value = next(iter(numbers))
-    elif row.treatment["loss"] != "simloss" or kind != similarity or row.treatment.get("options"):
-        return {}
-    found = numbers.get(value) if value is not None else None
-    return dict(zip(names, found, strict=True)) if found else {}
+    (names, numbers), value = papers_table(config), value_in_the_paper(config, row)
+    return {} if value is None else dict(zip(names, numbers[value], strict=True))

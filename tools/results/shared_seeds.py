@@ -10,7 +10,7 @@ from .over_sources import shared
 
 
 def shared_seeds(run: Run) -> str:
-    """Markdown: a line a treatment; "7.05 → 6.56" is cross entropy's mean and its own."""
+    """Markdown: a line per treatment; "7.05 → 6.56" is cross entropy's mean and its own."""
     results, base = run.results, run.results.baseline
     if base is None:
         raise ValueError(f"{run.folder.path} must have a finished run of cross entropy.")
@@ -25,12 +25,13 @@ def shared_seeds(run: Run) -> str:
         for name, rule in columns:
             ours, theirs = shared(row, base, rule, name)
             seeds = len(ours)
-            cells.append(_cell(metrics.find(name), ours, None if row is base else theirs))
+            cells.append(change(metrics.find(name), ours, None if row is base else theirs))
         lines.append([escaped(row.label), str(seeds), *cells])
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
-def _cell(metric: metrics.Metric, ours: list[float], theirs: list[float] | None) -> str:
+def change(metric: metrics.Metric, ours: list[float], theirs: list[float] | None) -> str:
+    """The mean, and before it the baseline's if that is given."""
     if not ours:
         return "–"
     shown = metric.format(fmean(ours))

@@ -1,0 +1,60 @@
+"""The paper's table beside ours: its means of ten runs, ours over the seeds we have."""
+
+from simloss import metrics
+from simloss.report.judge.results import Row
+from simloss.report.judge.run import Run
+from simloss.report.judge.wording import listed
+from simloss.statistics import paired_comparison, smallest_p_value
+from simloss.statistics.paired import LEVEL
+
+from .over_sources import shared
+from .paper import papers_table, value_in_the_paper
+from .shared_seeds import change
+
+
+def beside_paper(run: Run) -> str:
+    """Markdown: a line per value of the paper's parameter, then what has not been run.
+
+    Ours are "cross entropy → this one", raw means of the seeds that both have, marked (+) and (−)
+    as the paper does where there are seeds enough for Wilcoxon's test.
+    """
+    results, base = run.results, run.results.baseline
+    if base is None:
+        raise ValueError(f"{run.folder.path} must have a finished run of cross entropy.")
+    names, numbers = papers_table(run.config)
+    ours = {value_in_the_paper(run.config, row): row for row in results.done}
+    second = results.rules[1]
+    columns = [(name, results.rules[0]) for name in names] + [(names[1], second)]
+    labels = [metrics.find(name).label for name in names]
+    head = ["parameter", *(f"{label}, paper" for label in labels), *(f"{x}, ours" for x in labels)]
+    head += [f"{labels[1]}, ours by {second}", "seeds"]
+    lines = [head, ["---:"] * len(head)]
+    for value, theirs in numbers.items():
+        row = ours.get(value)
+        first = f"{value:g}" + (" (cross entropy)" if row is base else "")
+        papers = [metrics.find(n).format(x) for n, x in zip(names, theirs, strict=True)]
+        cells = [_cell(row, base, name, rule) if row else "–" for name, rule in columns]
+        lines.append([first, *papers, *cells, str(len(row.cells)) if row else "0"])
+    table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    return f"{table}\n\n{_missing(ours, list(numbers))}"
+
+
+def _cell(row: Row, base: Row, name: str, rule: str) -> str:
+    metric, (ours, theirs) = metrics.find(name), shared(row, base, rule, name)
+    shown = change(metric, ours, None if row is base else theirs)
+    if row is base or not ours or smallest_p_value(len(ours)) > LEVEL:
+        return shown
+    found = paired_comparison(
+        theirs, ours, higher_is_better=metric.higher_is_better, interval=False
+    )
+    return f"({found.mark.replace('-', '−')}) {shown}" if found.mark else shown
+
+
+def _missing(ours: dict[float | None, Row], values: list[float]) -> str:
+    """How many of the paper's ten runs there are, by parameter, in a sentence."""
+    counts: dict[int, list[str]] = {}
+    for value in values:
+        row = ours.get(value)
+        counts.setdefault(len(row.cells) if row else 0, []).append(f"{value:g}")
+    parts = [f"{count or 'none'} at {listed(found)}" for count, found in sorted(counts.items())]
+    return f"Of the paper's ten runs we have so far {', '.join(parts)}."

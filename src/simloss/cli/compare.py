@@ -55,7 +55,8 @@ def compare(
     r
         Values of the similarity's parameter to try.
     loss
-        simloss, proper, soft-target, blended, or module:class; all four if not given.
+        simloss, proper, soft-target, blended, or module:class. If not given, all four, and two with
+        smooth logits, which need no value.
     rivals
         Of boosting, boosted-regression, boosted-regression-l2, linear, regression, regression-l2;
         or none. If not given, all that suit the table.

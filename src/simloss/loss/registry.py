@@ -53,16 +53,17 @@ class NamedLoss:
         arguments = (similarity,) if self.uses_similarity else ()
         return self.module(*arguments, **{**self.options, **options})
 
-    def code(self, similarity: str = "") -> str:
-        """The expression that makes it, with the similarity written as given.
+    def code(self, similarity: str = "", *options: str) -> str:
+        """The expression that makes it, with the similarity and more options written as given.
 
         Example:
-            >>> LOSSES["blended"].code("S")
-            'simloss.ProperSimLoss(S, cross_entropy_share=0.1)'
+            >>> LOSSES["blended"].code("S", "examples=n")
+            'simloss.ProperSimLoss(S, cross_entropy_share=0.1, examples=n)'
         """
         package = "simloss" if self.uses_similarity else "torch.nn"
         arguments = [similarity] if self.uses_similarity else []
         arguments += [f"{name}={value!r}" for name, value in self.options.items()]
+        arguments += options
         return f"{package}.{getattr(self.module, '__name__', '')}({', '.join(arguments)})"
 
 

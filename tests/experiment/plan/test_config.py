@@ -121,6 +121,13 @@ def test_a_missing_part_and_a_broken_file(tmp_path):
         Config.load(path)
 
 
+def test_smoothness_takes_part_unless_losses_are_named():
+    labels = [each.label for each in comparison("abalone").treatments]
+    assert labels[-2:] == ["cross entropy + smooth", "blended proper SimLoss, r = 0.95 + smooth"]
+    named = comparison("abalone", losses=["simloss"]).treatments
+    assert not any(each.options for each in named)
+
+
 def test_treatments():
     made = treatments(["proper", "cross-entropy"], "order", [0.5], cross_entropy_share=0.25)
     assert [t.label for t in made] == [

@@ -6,7 +6,7 @@ import torch
 import simloss
 from simloss.data import Dataset
 from simloss.experiment.plan.similarities import tree_of
-from simloss.experiment.plan.treatment import Treatment
+from simloss.experiment.plan.treatment import Treatment, smooth_treatments
 from simloss.loss.registry import LOSSES
 from simloss.report.judge.snippet import snippet
 
@@ -31,6 +31,16 @@ def test_the_loss_is_the_one_that_was_trained(loss, kind):
     p = logits.softmax(-1)
     answers = eval(decision, {"simloss": simloss}, {"p": p})
     assert answers.equal(simloss.decide(p, "median"))
+
+
+@pytest.mark.parametrize("kind", ["order", "words-angle", "tree"])
+def test_smoothness_takes_the_number_of_examples(kind):
+    logits, target = torch.randn(7, 4), torch.randint(4, (7,))
+    for arm in smooth_treatments(kind):
+        expression, _, _ = snippet(arm.as_dict(), "median").partition(", then ")
+        made = eval(expression, {"simloss": simloss}, {**NAMES, "n": 500})
+        wanted = arm.loss_for(DATA, examples=500)
+        torch.testing.assert_close(made(logits, target), wanted(logits, target))
 
 
 @pytest.mark.parametrize(

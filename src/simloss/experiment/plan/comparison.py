@@ -11,7 +11,7 @@ from .default_treatment import default_treatment, with_baseline
 from .propose import Proposal
 from .rivals import NONE, rivals_for
 from .sources import SHIPPED
-from .treatment import treatments
+from .treatment import smooth_treatments, treatments
 
 _MANY_ROWS = 2000
 
@@ -30,11 +30,15 @@ def comparison_on(
     augment: bool | None = None,
     device: str = "auto",
 ) -> Config:
-    """Cross entropy, the losses at each value and the rivals, on data that was read from `data`."""
+    """Cross entropy, the losses at each value and the rivals, on data that was read from `data`.
+
+    Losses that are not named include those with smoothness, which have no value to try.
+    """
     images = dataset.inputs.ndim == 4
     if augment and not images:
         raise ValueError(f"`--augment` is for images, but {dataset.name} is a table.")
     model = model or ("small-cnn" if images else "mlp")
+    smooth = () if losses else smooth_treatments(proposal.similarity)
     losses, values = losses or WITH_SIMILARITY, values or proposal.values
     training = TrainingConfig(
         epochs=(60 if images else 200) if epochs is None else epochs,
@@ -52,6 +56,7 @@ def comparison_on(
         model=model,
         treatments=(
             *treatments([BASELINE, *losses], proposal.similarity, list(values)),
+            *smooth,
             *rivals_for(rivals, dataset, proposal.metrics),
         ),
         seeds=tuple(range(_checks.run_count("seeds", seeds))),

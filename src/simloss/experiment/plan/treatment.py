@@ -210,3 +210,15 @@ def treatments(
         for value in values
     ]
     return [each for place, each in enumerate(made) if each not in made[:place]]
+
+
+def smooth_treatments(similarity: str) -> list[Treatment]:
+    """Cross entropy and the blended loss with smoothness by the rule: nothing is left to tune.
+
+    Example:
+        >>> [each.label for each in smooth_treatments("order")]
+        ['cross entropy + smooth', 'blended proper SimLoss, r = 0.95 + smooth']
+    """
+    options, value = {"smoothness": BY_RULE}, LOSSES["blended"].values.get(similarity)
+    made = [Treatment(BASELINE, similarity, options=options)]
+    return made + ([Treatment("blended", similarity, value, options)] if value else [])

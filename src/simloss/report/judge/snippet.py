@@ -4,7 +4,7 @@ from typing import Any
 
 from ...decision.rules import RULES
 from ...experiment.plan.similarities import SIMILARITIES
-from ...loss.registry import LOSSES
+from ...loss.registry import BASELINE, BY_RULE, LOSSES
 
 
 def snippet(treatment: dict[str, Any], rule: str) -> str | None:
@@ -13,6 +13,8 @@ def snippet(treatment: dict[str, Any], rule: str) -> str | None:
     Example:
         >>> print(snippet({"loss": "simloss", "similarity": "order", "value": 0.5}, "median"))
         simloss.SimLoss(simloss.similarity.order(C, r=0.5)), then simloss.decide(p, "median")
+
+    Smoothness by the rule is written ``examples=n``, for n training examples.
     """
     loss, decision = _loss(treatment), RULES[rule].code if rule in RULES else None
     return f"{loss}, then {decision}" if loss and decision else None
@@ -20,9 +22,20 @@ def snippet(treatment: dict[str, Any], rule: str) -> str | None:
 
 def _loss(treatment: dict[str, Any]) -> str | None:
     known, kind = LOSSES.get(treatment["loss"]), treatment.get("similarity")
-    if known is None or treatment.get("options"):
+    given, more = treatment.get("options") or {}, []
+    if given == {"smoothness": BY_RULE}:
+        more = ["examples=n"]  # n: so many training examples
+        if treatment["loss"] == BASELINE:
+            known, more = LOSSES["simloss"], ["cross_entropy_share=1.0", *more]
+    elif given:
+        return None
+    if known is None:
         return None
     if not known.uses_similarity:
         return known.code()
-    code = SIMILARITIES[kind].code if kind in SIMILARITIES else None
-    return code and known.code(f"simloss.similarity.{code.format(treatment['value'])}")
+    found = SIMILARITIES.get(kind) if kind else None
+    if found is None or found.code is None:
+        return None
+    value = treatment.get("value")
+    similarity = found.code.format(found.default if value is None else value)
+    return known.code(f"simloss.similarity.{similarity}", *more)

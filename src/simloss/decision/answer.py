@@ -14,8 +14,8 @@ from .costs import Cost, wide
 # The answer if no class is good enough.
 UNSURE = -1
 
-# The number of probabilities to convert to float64 at once.
-_BLOCK_ENTRIES = 1 << 22
+# The number of probabilities to convert to float64 at once: 2 MB, which stay in the cache.
+_BLOCK_ENTRIES = 1 << 18
 
 # Expected costs this many roundings apart still count as equal.
 _ROUNDINGS = 4

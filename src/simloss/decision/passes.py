@@ -23,15 +23,15 @@ class TreePasses:
 
     def up(self, p: Tensor) -> Tensor:
         """The sum over the classes below each node, of (M, C), (M, V)."""
-        below = p.new_zeros(len(p), len(self.parents))  # (M, V)
-        below[:, : self.num_classes] = p
+        below = p.new_zeros(len(self.parents), len(p))  # (V, M): whole rows are added at once
+        below[: self.num_classes] = p.T
         for level in reversed(self.levels):
-            below.index_add_(1, self.parents[level], below[:, level])
-        return below
+            below.index_add_(0, self.parents[level], below.index_select(0, level))
+        return below.T
 
     def down(self, values: Tensor) -> Tensor:
         """The sum over each node and its ancestors, of and to (M, V)."""
-        sums = values.clone()
+        sums = values.T.clone(memory_format=torch.contiguous_format)  # (V, M), as above
         for level in self.levels:
-            sums[:, level] += sums[:, self.parents[level]]
-        return sums
+            sums.index_add_(0, level, sums.index_select(0, self.parents[level]))
+        return sums.T

@@ -117,7 +117,7 @@ def train_together(
         _note_failures(members, running, batch_losses, epoch)
         with torch.inference_mode():
             p = loss.logits(stack(x_validation[group])).softmax(-1)  # (B, n, C)
-        for position in p.isnan().flatten(1).any(1).nonzero().flatten().tolist():
+        for position in p.sum((1, 2)).isnan().nonzero().flatten().tolist():
             member = members[running[position]]
             member.failure = member.failure or outputs_not_finite(epoch)
         _note_epoch(

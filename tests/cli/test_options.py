@@ -251,10 +251,58 @@ def test_one_name_without_a_vector(capsys):
     sentence = fails(capsys, "compare", "t.csv", "--target", "y")
     assert "As words they were not compared, because `names` must have vectors" in sentence
     assert "but 'xyzzyq' has none" in sentence
-    main(["similarity", "words", "rose", "tulip", "xyzzyq", "--missing", "alone", "--out", "s.csv"])
-    assert "'xyzzyq' is like no other class" in capsys.readouterr().out
-    main(["train", "t.csv", "--target", "y", "--similarity", "s.csv", "--epochs", "1"])
-    assert "Model: model.safetensors" in capsys.readouterr().out
+    named = ["--target", "y", "--missing", "alone"]
+    main(["train", "t.csv", *named, "--loss", "simloss", "--epochs", "1"])
+    said = capsys.readouterr().out
+    assert "Similarity: words-angle-alone, because the class names are words" in said
+    assert "'xyzzyq' is like no other class: 'xyzzyq' has no vector" in said
+    assert "Model: model.safetensors" in said
+    few = ["--seeds", "1", "--value", "0.4", "--workers", "1", "--rivals", "none", "--epochs", "1"]
+    main(["compare", "t.csv", *named, "--similarity", "words", *few, "--loss", "simloss"])
+    assert "Similarity: words-alone, because you asked for it" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("command", ["compare", "train", "tune"])
+def test_missing_names_are_those_of_words(command, capsys):
+    sentence = fails(capsys, command, "abalone", "--missing", "alone")
+    assert "`--missing` is for classes compared as words, but the similarity is 'order'" in sentence
+    Path("t.csv").write_text("x,y\n" + "1,tv\n2,ab\n3,xy\n" * 20)
+    sentence = fails(capsys, command, "t.csv", "--target", "y")
+    assert "As words they were not compared, because 'ab' has no word of three letters" in sentence
+
+
+@pytest.mark.parametrize(
+    "order", [["low,medium,high"], ["low", "medium", "high"], ["low, medium", "high"]]
+)
+def test_lists_have_commas_or_spaces(order, capsys, mine):
+    main(["train", *mine, "--class-order", *order, "--drop", "b", "--epochs", "1"])
+    assert "in this order: low < medium < high" in capsys.readouterr().out
+    assert "Invalid value for --r: 'x' is not a number" in fails(
+        capsys, "compare", *mine, "--r", "0.3,x"
+    )
+
+
+def test_a_list_that_begins_with_a_minus_sign_and_names_with_commas(capsys):
+    Path("t.csv").write_text('"a,b",x,y\n' + "1,2,-1\n2,3,0\n3,1,1\n" * 20)
+    given = ["--target", "y", "--class-order", "-1,0,1", "--drop", '"a,b"', "--epochs", "1"]
+    main(["train", "t.csv", *given])
+    said = capsys.readouterr().out
+    assert "in this order: -1 < 0 < 1" in said
+    assert "1 columns to predict from" in said
+
+
+def test_what_a_run_brings_is_not_given_again(capsys):
+    for given in (["--epochs", "3"], ["--target", "y"], ["--seed", "1"], ["--loss", "simloss"]):
+        sentence = fails(capsys, "train", "--from", "runs", *given)
+        assert f"brings its own data and settings, but got {given[0]} as well" in sentence
+
+
+def test_run_takes_a_device(capsys, mine):
+    few = ["--seeds", "1", "--r", "0.5", "--loss", "simloss", "--rivals", "none"]
+    main(["compare", *mine, *few, "--workers", "1", "--epochs", "1", "--out", "first"])
+    capsys.readouterr()
+    sentence = fails(capsys, "run", "first/config.yaml", "--device", "abacus")
+    assert "`device` must be one of 'auto', 'cpu', 'cuda', 'mps', but got 'abacus'" in sentence
 
 
 @pytest.mark.parametrize("command", ["compare", "train", "tune"])
@@ -270,10 +318,11 @@ def test_every_command_that_trains_takes_a_source_and_a_device(command, capsys):
     "verb", ["compare", "train", "tune", "run", "reproduce", "report", "predict", "decide"]
 )
 def test_the_help_of_a_command_fits_a_screen(capsys, monkeypatch, verb):
+    """A screen is 100 columns and 60 lines."""
     monkeypatch.setenv("COLUMNS", "100")
     main([verb, "--help"])
     shown = capsys.readouterr().out
-    assert shown.count("\n") <= 55
+    assert shown.count("\n") <= 60
     assert "USERSNAME" not in shown
 
 

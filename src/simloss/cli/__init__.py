@@ -31,8 +31,8 @@ _VERBS = {
 }
 
 
-def app() -> "App":
-    """The command-line application."""
+def app(asked: str | None = None) -> "App":
+    """The command-line application; the verb that is asked for has its whole docstring as help."""
     from cyclopts import App
     from rich.console import Console
 
@@ -47,7 +47,7 @@ def app() -> "App":
         console=Console(file=terminal(sys.stdout)),
     )
     for verb, about in _VERBS.items():
-        made.command(f"simloss.cli.{verb}:{verb}", name=verb, help=about)
+        made.command(f"simloss.cli.{verb}:{verb}", name=verb, help=None if verb == asked else about)
     return made
 
 
@@ -71,10 +71,15 @@ def main(arguments: list[str] | None = None) -> None:
 def _run(arguments: list[str] | None) -> None:
     try:
         from cyclopts import CycloptsError
+
+        from .parameters import joined
     except ImportError:
         _fail("the command line needs its extra packages: pip install 'simloss[cli]'.")
+    given = joined(sys.argv[1:] if arguments is None else arguments)
     try:
-        app()(arguments, exit_on_error=False, print_error=False, result_action="return_value")
+        app(next(iter(given), None))(
+            given, exit_on_error=False, print_error=False, result_action="return_value"
+        )
     except (CycloptsError, ValueError, TypeError, OSError, ModuleNotFoundError) as error:
         if os.environ.get("SIMLOSS_TRACEBACK"):
             raise

@@ -3,12 +3,12 @@
 import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 from cyclopts import Parameter
 
 from .._imports import UsersName
-from .parameters import Data, Flag, Name, Output, Several, Similarity, Training
+from .parameters import Data, Flag, Name, Output, Several, Similarity, Training, in_list
 
 if TYPE_CHECKING:
     from ..data import Dataset
@@ -40,7 +40,7 @@ class DataOptions:
     image_column
         The column of a table that holds the paths of images.
     class_order
-        All classes in order, with commas: low,medium,high.
+        All classes in order: low,medium,high.
     bins
         How many ordered classes to make from a numeric target.
     superclass
@@ -56,6 +56,8 @@ class DataOptions:
     similarity
         order, values, gaussian, words, words-angle, tree, names (by the encoder of the texts),
         hf:NAME-OR-FOLDER, a saved file, or module:factory.
+    missing
+        Of words: refuse a class whose name has no vector, or make it like no other (alone).
     descriptions
         For names: a CSV file with a class and its description in each line.
     metric
@@ -68,7 +70,7 @@ class DataOptions:
 
     target: Annotated[str | None, Data] = None
     image_column: Annotated[str | None, Data] = None
-    class_order: Annotated[str | None, Parameter(allow_leading_hyphen=True), Data] = None
+    class_order: Annotated[list[str] | None, Several, Data] = None
     bins: Annotated[int | None, Data] = None
     superclass: Annotated[str | None, Data] = None
     drop: Annotated[list[str] | None, Several, Data] = None
@@ -76,6 +78,7 @@ class DataOptions:
     size: Annotated[int | None, Data] = None
     skip_unreadable: Annotated[bool, Flag, Data] = False
     similarity: Annotated[UsersName | None, Name, Similarity] = None
+    missing: Annotated[Literal["error", "alone"], Similarity] = "error"
     descriptions: Annotated[Path | None, Similarity] = None
     metric: Annotated[str | None, Output] = None
     model: Annotated[UsersName | None, Name, Training] = None
@@ -91,7 +94,7 @@ class DataOptions:
             return Read(data, dataset, kind)
         if self.descriptions is not None:
             raise ValueError("`--descriptions` is for --similarity names or hf:NAME-OR-FOLDER.")
-        if kind is None and proposed(dataset) is None and sys.stdin.isatty():
+        if kind is None and proposed(dataset, self.missing) is None and sys.stdin.isatty():
             kind, order = _asked(dataset)
             if order:
                 data, dataset = self._data(source, order)
@@ -99,7 +102,7 @@ class DataOptions:
             kind = str(Path(kind).resolve())
         return Read(data, dataset, kind)
 
-    def _data(self, source: UsersName, order: str | None) -> "tuple[DataConfig, Dataset]":
+    def _data(self, source: UsersName, order: list[str] | None) -> "tuple[DataConfig, Dataset]":
         from ..experiment.plan import sources
         from ..experiment.plan.locate import data_config
 
@@ -107,7 +110,7 @@ class DataOptions:
             source,
             target=self.target,
             image_column=self.image_column,
-            class_order=[name.strip() for name in order.split(",")] if order else None,
+            class_order=order,
             bins=self.bins,
             superclass=self.superclass,
             drop=self.drop or (),
@@ -123,7 +126,7 @@ class DataOptions:
 
         encoder = self._encoder_of_names(found.dataset)
         if encoder is None:
-            made = proposal(found.dataset, found.similarity)
+            made = proposal(found.dataset, found.similarity, self.missing)
         else:
             made = self._by_names(found.dataset, encoder)
         if decision is not None:
@@ -145,7 +148,7 @@ class DataOptions:
             )
         if kind is None and is_at_hand:
             found = proposed(dataset)
-            is_at_hand = found is None or found[0] == "words-angle"
+            is_at_hand = self.missing == "error" and (found is None or found[0] == "words-angle")
             return self.encoder if is_at_hand else None
         return self.encoder if kind == "names" else None
 
@@ -211,7 +214,7 @@ class DataOptions:
         from ..experiment.plan.presets import reproduction
 
         for name, value in vars(self).items():
-            if name not in used and value not in (None, False):
+            if name not in used and value not in (None, False, "error"):
                 flag = name.replace("_", "-")
                 raise ValueError(f"`--{flag}` is for your own files; {source} needs none.")
         where = str(expanded(path).resolve()) if path else None
@@ -221,17 +224,20 @@ class DataOptions:
         return replace(config, model=self.model or config.model)
 
 
-def _asked(dataset: "Dataset") -> tuple[UsersName | None, str | None]:
+def _asked(dataset: "Dataset") -> tuple[UsersName | None, list[str] | None]:
     """The similarity, and the class order where it needs one, as the user types them."""
+    from ..experiment.plan.propose import why_not_words
+
     print(f"The classes: {', '.join(dataset.class_names)}")
     print("Their names do not tell how alike they are. Are they\n")
     print("  order   in an order, like low < medium < high")
     print("  words   words whose meanings are alike or not")
+    print(f"          (not proposed, because {why_not_words(dataset.class_names)})")
     print("  a path  of a similarity you have saved (simloss similarity makes one)\n")
     try:
         kind = UsersName(input("order, words, or a path: ").strip())
         is_order = kind == "order"
-        return kind, input("All classes in order, with commas: ").strip() if is_order else None
+        return kind, in_list(input("All classes in order, with commas: ")) if is_order else None
     except EOFError:  # Ctrl-D: no answer
         print()
         return None, None

@@ -4,9 +4,7 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from cyclopts import Parameter
-
-from .parameters import Flag
+from .parameters import Flag, Several, as_list
 
 if TYPE_CHECKING:
     from ..data.probability_file import ProbabilityFile
@@ -21,7 +19,7 @@ def decide(
     *,
     truth: str | None = None,
     cost: str | None = None,
-    class_order: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None,
+    class_order: Annotated[list[str] | None, Several] = None,
     similarity: Path | None = None,
     tree: Path | None = None,
     superclass: str | None = None,
@@ -48,7 +46,7 @@ def decide(
         a CSV file with the cost of each answer (column) for each truth (row). What the class names
         suggest if not given.
     class_order
-        All classes in order, with commas: low,medium,high. Other columns are no classes then.
+        All classes in order: low,medium,high. Other columns are no classes then.
     similarity
         A similarity saved by simloss similarity: a mistake costs 1 less the similarity.
     tree
@@ -82,9 +80,8 @@ def decide(
     if abstain is not None:
         _checks.threshold("--abstain", abstain)
     told = Told.of(cost, similarity, tree)
-    order = [name.strip() for name in class_order.split(",")] if class_order else None
     beside = [name for name in (truth, superclass) if name is not None]
-    file = ProbabilityFile.open(probabilities, classes=told.names, order=order, others=beside)
+    file = ProbabilityFile.open(probabilities, classes=told.names, order=class_order, others=beside)
     mistakes = Mistakes.of(told, file.order, by_value=by_value)
     if superclass is not None and mistakes.tree is None:
         raise ValueError("`--superclass` must go with a tree of the classes: give it with --tree.")
@@ -92,7 +89,7 @@ def decide(
     if truth is not None:
         options: dict[str, object] = {
             "--cost": mistakes.kind if mistakes.reason else cost,
-            "--class-order": class_order,
+            "--class-order": as_list(class_order) if class_order else None,
             "--similarity": similarity,
             "--tree": tree,
         }

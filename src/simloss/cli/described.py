@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from .parameters import as_list
+
 if TYPE_CHECKING:
     from ..data import Dataset
     from ..experiment.grid.setup import Setup
@@ -33,7 +35,7 @@ def described(data: "DataConfig", dataset: "Dataset", made: "Proposal") -> Itera
     for name in notes.get("tells_class", ()):
         yield (
             f"  column {name!r} tells the class by itself; if it is known only after the class, "
-            f"leave it out: --drop {shlex.quote(name)}"
+            f"leave it out: --drop {shlex.quote(as_list([name]))}"
         )
     if count := notes.get("rows_without_class"):
         yield f"  {count:,} rows without a class are left out"
@@ -83,7 +85,9 @@ def _most_alike(dataset: "Dataset", made: "Proposal") -> Iterator[str]:
 
     if not 2 < dataset.num_classes <= _MOST_SHOWN:
         return
-    alike = similarity_of(made.similarity, None, dataset).to_dense()
+    known = similarity_of(made.similarity, None, dataset)
+    yield from (f"  {note}" for note in known.notes if "like no other class" in note)
+    alike = known.to_dense()
     alike = alike.maximum(alike.T).triu(1)
     best = alike.flatten().topk(min(6, dataset.num_classes * (dataset.num_classes - 1) // 2))
     names, count = dataset.class_names, dataset.num_classes

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from .._imports import UsersName
-from .parameters import Decision, Name
+from .parameters import Decision, Flag, Name
 
 if TYPE_CHECKING:
     from ..experiment.saved.answers import Table
@@ -18,11 +18,11 @@ _SHOWN = 10
 
 def predict(
     model: Path,
-    data: UsersName,
+    source: UsersName,
     /,
     *,
     out: Path | None = None,
-    all_: Annotated[bool, Parameter(name="--all", negative="")] = False,
+    all_: Annotated[bool, Parameter(name="--all"), Flag] = False,
     abstain: float | None = None,
     decision: Decision | None = None,
     image_column: str | None = None,
@@ -40,7 +40,7 @@ def predict(
     ----------
     model
         The model, a .safetensors file.
-    data
+    source
         A table with the columns the model was trained on, a folder of images, or a table of images.
     out
         Where the answers go, .csv or .parquet; the first few are printed if not given.
@@ -67,12 +67,12 @@ def predict(
     if out is not None and out.suffix.lower() not in (".csv", ".parquet"):
         raise ValueError(f"`--out` must end in .csv or .parquet, but got '{out}'.")
     if out is not None:
-        _checks.in_existing_folder("--out", out, data)
+        _checks.in_existing_folder("--out", out, source)
     if abstain is not None:
         _checks.threshold("abstain", abstain)
     saved = SavedModel.load(model, net=net, encoder=encoder)
-    _refuse_without_use(saved, model, data, image_column, net)
-    examples = new_data(saved, data, image_column)
+    _refuse_without_use(saved, model, source, image_column, net)
+    examples = new_data(saved, source, image_column)
     table = answers(saved, examples, rule=decision, abstain=abstain, all_probabilities=all_)
     for note in examples.notes:
         print(f"Note: {note}.", file=sys.stderr)
@@ -95,7 +95,7 @@ def predict(
 
 
 def _refuse_without_use(
-    saved: "SavedModel", model: Path, data: str, image_column: str | None, net: str | None
+    saved: "SavedModel", model: Path, source: str, image_column: str | None, net: str | None
 ) -> None:
     """One sentence on an option that would change nothing."""
     from ..data.table_file import is_table
@@ -106,9 +106,9 @@ def _refuse_without_use(
     if image_column is None:
         return
     if not saved.is_of_images:
-        raise ValueError(f"`--image-column` is for a model of images, but '{model}' is none.")
-    if not is_table(Path(data)):
-        raise ValueError(f"`--image-column` is for a table of images, but got '{data}'.")
+        raise ValueError(f"`--image-column` is for a model of images, which '{model}' is not.")
+    if not is_table(Path(source)):
+        raise ValueError(f"`--image-column` is for a table of images, but got '{source}'.")
 
 
 def _show(table: "Table") -> None:

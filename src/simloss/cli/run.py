@@ -16,6 +16,7 @@ def run(
     resume: Annotated[bool, Flag, Output] = False,
     workers: Annotated[int, Training] = 1,
     cluster: Annotated[str | None, Training] = None,
+    device: Annotated[str | None, Training] = None,
 ) -> None:
     """Run the experiment a config.yaml describes, such as the one in any run folder.
 
@@ -33,6 +34,8 @@ def run(
         Processes with one thread each; 1 trains one net at a time with all cores.
     cluster
         dask://host:port, to train on a Dask cluster instead.
+    device
+        auto, cpu, cuda or mps; if not given, what the configuration says.
     """
     from ..experiment.grid.setup import Setup
     from ..experiment.plan.config import Config
@@ -43,4 +46,7 @@ def run(
     experiment = Config.load(config, named_by_user=True)
     if data is not None:
         experiment = replace(experiment, data=replace(experiment.data, path=str(data)))
+    if device is not None:
+        training = replace(experiment.training, device=device)
+        experiment = replace(experiment, training=training)
     run_and_report(Setup(experiment), out=out, resume=resume, workers=workers, cluster=cluster)

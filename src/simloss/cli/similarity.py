@@ -86,7 +86,13 @@ def circular(*, classes: int, r: float, answer: Answer | None = None) -> None:
 
 
 @similarity.command
-def values(*positions: float, scale: float, answer: Answer | None = None) -> None:
+def values(
+    positions: Annotated[list[float], Several],
+    /,
+    *,
+    scale: float,
+    answer: Answer | None = None,
+) -> None:
     """Classes at numbers: exp(-|a - b| / scale).
 
     Parameters
@@ -103,7 +109,9 @@ def values(*positions: float, scale: float, answer: Answer | None = None) -> Non
 
 @similarity.command
 def words(
-    *names: str,
+    names: Annotated[list[str] | None, Several] = None,
+    /,
+    *,
     names_from: Path | None = None,
     lower_bound: float = 0.0,
     kernel: Literal["cosine", "angle"] = "cosine",
@@ -217,14 +225,16 @@ def graph(
     """
     from ..similarity import graph as build
 
-    nodes = listed_names(classes or (), classes_from) if classes or classes_from else None
+    nodes = listed_names(classes, classes_from) if classes or classes_from else None
     made = build(edges, temperature, classes=nodes, directed=directed, header=header)
     _answer(made, answer)
 
 
 @similarity.command
 def wordnet(
-    *names: str,
+    names: Annotated[list[str] | None, Several] = None,
+    /,
+    *,
     names_from: Path | None = None,
     temperature: float = 1.0,
     measure: Literal["wu-palmer", "path"] = "wu-palmer",

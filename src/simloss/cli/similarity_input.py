@@ -1,6 +1,5 @@
 """What `simloss similarity` reads: lists of names, small CSV files, priors."""
 
-from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,14 +11,13 @@ if TYPE_CHECKING:
 _MOST_BYTES = 2**28
 
 
-def listed_names(names: Iterable[str], file: Path | None) -> list[str]:
+def listed_names(names: list[str] | None, file: Path | None) -> list[str]:
     """Class names from the arguments, or from a file with one name per line."""
     from .._disk import bytes_of
 
-    given = [*names]
     if file is None:
-        return given
-    if given:
+        return names or []
+    if names:
         raise ValueError("Class names must come as arguments or from a file, but both were given.")
     lines = bytes_of(file, _MOST_BYTES, follow_links=True).decode("utf-8-sig").splitlines()
     return [line.strip() for line in lines if line.strip()]

@@ -34,7 +34,7 @@ def train(
     source
         What compare takes, or utkface, afad, cifar100 with --data.
     from_
-        A run folder of compare in place of all this: what it recommends is trained on all of its
+        A run folder of compare instead of a source: what it recommends is trained on all of its
         data, for as many epochs as its runs took.
     data
         The archive or folder of utkface, afad or cifar100.
@@ -65,7 +65,10 @@ def train(
     from .described import split_described
 
     if from_ is not None:
-        _from_run(from_, source, out)
+        given = {"data": data, "loss": loss, "value": value, "decision": decision}
+        given |= {"epochs": epochs, "seed": seed or None}
+        _refuse_beside_run(source, given, options)
+        _from_run(from_, out, device)
         return
     if source is None:
         raise ValueError("`source` must name what to train on, or --from a run, but got neither.")
@@ -89,13 +92,20 @@ def train(
         print(line, flush=True)
 
 
-def _from_run(path: Path, source: str | None, out: Path) -> None:
+def _refuse_beside_run(source: str | None, given: dict[str, Any], options: DataOptions) -> None:
+    """One sentence on what `--from` would ignore."""
+    usual = vars(DataOptions())
+    given |= {k: v for k, v in vars(options).items() if v != usual[k]}
+    others = [f"--{name.replace('_', '-')}" for name, each in given.items() if each is not None]
+    for what in (*([repr(source)] if source is not None else []), *others):
+        raise ValueError(f"`--from` brings its own data and settings, but got {what} as well.")
+
+
+def _from_run(path: Path, out: Path, device: str) -> None:
     from ..experiment.grid.store import RunFolder
     from ..experiment.saved.recommended import recommended, train_recommended
     from ..report.judge.run import Run
 
-    if source is not None:
-        raise ValueError(f"`--from` brings its own data, but got {source!r} as well.")
     judged = Run.read(path)
     best = judged.verdict.recommendation
     if best is None:
@@ -103,7 +113,7 @@ def _from_run(path: Path, source: str | None, out: Path) -> None:
             f"`--from` must be a run that recommends something, but it says: "
             f"{judged.verdict.sentence}"
         )
-    found = recommended(RunFolder(path), best.row.treatment, best.rule)
+    found = recommended(RunFolder(path), best.row.treatment, best.rule, device)
     for line in train_recommended(found, out, _show):
         print(line, flush=True)
 

@@ -179,7 +179,6 @@ def _no_vector(dropped: list[tuple[str, str]], source: VectorSource) -> str:
     remedy = _checks.nearest_spelling(word, source.vocabulary())
     return (
         f"`names` must have vectors in {source.name}, but {which} has none{remedy}{others}; "
-        f"rename the class with words that have one, or let it be like no other: `simloss "
-        f"similarity words --missing alone --out s.csv` writes that for --similarity (in Python, "
-        f"missing='alone')."
+        f"rename the class with words that have one, or let it be like no other: --missing alone "
+        f"(in Python, missing='alone')."
     )

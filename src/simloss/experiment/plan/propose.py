@@ -9,7 +9,7 @@ from ... import _checks, metrics, similarity
 from ...data import Dataset
 from ...decision.rules import suiting
 from .config import argmax_and
-from .similarities import check_name, values_of
+from .similarities import WORDS, check_name, values_of
 
 _BY_PLACE = ("order", "gaussian")  # these go by the places of the classes in their order
 # What is asked for all the same gives this up, and what would keep it.
@@ -40,8 +40,11 @@ class Proposal:
     cost: str | None = None
 
 
-def proposed(dataset: Dataset) -> tuple[str, str] | None:
+def proposed(dataset: Dataset, missing: str = "error") -> tuple[str, str] | None:
     """The kind of similarity that the classes suggest, and why; None where they suggest none.
+
+    With `missing="alone"`, classes whose names have no vector are like no other; else they are the
+    reason why words are not proposed.
 
     Example:
         >>> from simloss.data import abalone
@@ -63,19 +66,24 @@ def proposed(dataset: Dataset) -> tuple[str, str] | None:
     if at is not None:
         what = "dates" if kind == "dates" else "numbers"
         return "values", f"the classes are {what} at unequal distances"
-    if _are_words(names) and _without_vector(names) is None:
-        return "words-angle", f"the class names are words{_about_angles(names)}"
+    if why_not_words(names, missing) is None:
+        angles = "words-angle" if missing == "error" else WORDS["words-angle"]
+        return angles, f"the class names are words{_about_angles(names, missing)}"
     return None
 
 
-def proposal(dataset: Dataset, kind: str | None = None) -> Proposal:
+def proposal(dataset: Dataset, kind: str | None = None, missing: str = "error") -> Proposal:
     """What to compare on this data: the kind asked for, or the one the classes suggest."""
     if kind is None:
-        found = proposed(dataset)
+        found = proposed(dataset, missing)
         if found is None:
-            raise ValueError(_which(dataset))
+            raise ValueError(_which(dataset, missing))
+        _check_use(missing, found[0])
         return _following(dataset, *found)
     check_name(kind)
+    if missing != "error":
+        kind = WORDS.get(kind, kind)
+        _check_use(missing, kind)
     if (
         kind in _BY_PLACE
         and dataset.notes.get("class_order") == "names"
@@ -91,6 +99,13 @@ def proposal(dataset: Dataset, kind: str | None = None) -> Proposal:
         reason += ", though it mostly makes the proper losses improper"
         reason += f" ({_MOSTLY_IMPROPER[kind]} keeps them proper)"
     return _following(dataset, kind, reason)
+
+
+def _check_use(missing: str, kind: str) -> None:
+    if missing != "error" and kind not in WORDS.values():
+        raise ValueError(
+            f"`--missing` is for classes compared as words, but the similarity is {kind!r}."
+        )
 
 
 def with_metric(dataset: Dataset, made: Proposal, metric: str) -> Proposal:
@@ -157,38 +172,36 @@ def _is_even(at: list[float], step: float | None = None) -> bool:
     return all(abs(gap - wanted) <= _EVEN * abs(wanted) for gap in gaps)
 
 
-def _are_words(names: tuple[str, ...]) -> bool:
-    return all(re.search(r"[^\W\d_]{3}", name) for name in names)
-
-
-def _without_vector(names: tuple[str, ...]) -> str | None:
-    """Why the names cannot be compared as words; None if they can."""
+def why_not_words(names: tuple[str, ...], missing: str = "error") -> str | None:
+    """Why the names are not compared as words; None if they can be."""
+    short = next((name for name in names if not re.search(r"[^\W\d_]{3}", name)), None)
+    if short is not None:
+        return f"{short!r} has no word of three letters."
     try:
-        similarity.words(names)
+        similarity.words(names, missing=missing)
     except ValueError as error:
         return str(error)
     return None
 
 
 @lru_cache(maxsize=4)
-def _about_angles(names: tuple[str, ...]) -> str:
+def _about_angles(names: tuple[str, ...], missing: str) -> str:
     """Whether the angles of the names keep the proper losses proper at every value tried."""
     if len(names) > _TESTED_UP_TO:
         return ""
     for temperature in values_of("words-angle"):
-        known = similarity.words(names, kernel="angle", temperature=temperature)
+        known = similarity.words(names, kernel="angle", temperature=temperature, missing=missing)
         if not known.diagnose().proper:
             return f", though the proper losses are not proved proper at t = {temperature}"
     return " and their angles keep the proper losses proper"
 
 
-def _which(dataset: Dataset) -> str:
+def _which(dataset: Dataset, missing: str) -> str:
     names = dataset.class_names
     some = ", ".join(repr(name) for name in names[:3])
-    why = _without_vector(names) if _are_words(names) else None
-    not_words = f" As words they were not compared, because {why}" if why else ""
     return (
         f"`similarity` must be chosen, because the class names ({some}, ...) do not tell it: "
         f"--similarity order, words, hf:NAME-OR-FOLDER (the names by a text encoder), tree or the "
-        f"path of a saved one; order needs --class-order, tree needs --superclass.{not_words}"
+        f"path of a saved one; order needs --class-order, tree needs --superclass. As words they "
+        f"were not compared, because {why_not_words(names, missing)}"
     )

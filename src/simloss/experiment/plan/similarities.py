@@ -1,6 +1,7 @@
 """Kinds of similarity by name, each with one parameter, made from what a data set knows."""
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -74,12 +75,14 @@ def _gaussian(dataset: Dataset, width: float) -> Similarity:
     return similarity.cost(costs, 2 * variance, names=dataset.class_names)
 
 
-def _words(dataset: Dataset, lower_bound: float) -> Similarity:
-    return similarity.words(dataset.class_names, lower_bound=lower_bound)
+def _words(dataset: Dataset, lower_bound: float, missing: str = "error") -> Similarity:
+    return similarity.words(dataset.class_names, lower_bound=lower_bound, missing=missing)
 
 
-def _words_angle(dataset: Dataset, temperature: float) -> Similarity:
-    return similarity.words(dataset.class_names, kernel="angle", temperature=temperature)
+def _words_angle(dataset: Dataset, temperature: float, missing: str = "error") -> Similarity:
+    return similarity.words(
+        dataset.class_names, kernel="angle", temperature=temperature, missing=missing
+    )
 
 
 def _tree(dataset: Dataset, temperature: float) -> Similarity:
@@ -100,6 +103,12 @@ SIMILARITIES = {
     ),
     "tree": Kind("temperature", _tree, 0.5, (0.25, 0.5, 1.0, 2.0), "tree(tree, temperature={:g})"),
 }
+WORDS = {name: f"{name}-alone" for name in ("words", "words-angle")}
+for _name, _alone in WORDS.items():  # a class whose name has no vector is like no other
+    _kind = SIMILARITIES[_name]
+    SIMILARITIES[_alone] = _kind._replace(
+        make=partial(_kind.make, missing="alone"), code=f"{_kind.code}"[:-1] + ', missing="alone")'
+    )
 _POWERS = (0.5, 1.0, 2.0)  # of a similarity that is saved or the user's own
 
 
@@ -125,7 +134,8 @@ def similarity_of(name: str, value: float | None, dataset: Dataset) -> Similarit
 def check_name(name: str) -> None:
     """One sentence if it is no kind of similarity, no file and no factory."""
     if not Path(name).is_file() and not names_an_attribute(name):
-        known = (*SIMILARITIES, "module:factory", "the path of a saved one")
+        names = [each for each in SIMILARITIES if each not in WORDS.values()]
+        known = (*names, "module:factory", "the path of a saved one")
         _checks.choice("similarity", name, known)
 
 

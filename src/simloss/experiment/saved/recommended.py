@@ -34,8 +34,10 @@ class Recommended(NamedTuple):
     temperature: float
 
 
-def recommended(folder: RunFolder, treatment: dict[str, Any], rule: str) -> Recommended:
-    """Of a run folder, with the treatment as its records hold it."""
+def recommended(
+    folder: RunFolder, treatment: dict[str, Any], rule: str, device: str = "auto"
+) -> Recommended:
+    """Of a run folder, with the treatment as its records hold it; to be trained on `device`."""
     runs = [
         record
         for record in folder.records(without=("history",))
@@ -53,6 +55,7 @@ def recommended(folder: RunFolder, treatment: dict[str, Any], rule: str) -> Reco
         config = replace(config, training=replace(training, keep_best_of="each rule"))
     config = replace(
         config,
+        training=replace(config.training, device=device),
         treatments=with_baseline(chosen),
         seeds=config.seeds[:1],
         rules=argmax_and(rule),

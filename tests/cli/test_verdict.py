@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from simloss.cli import main
+from simloss.cli import main, running
 from simloss.cli.codes import may_be_codes
 from simloss.data import abalone
 from simloss.experiment.saved.model import SavedModel
@@ -39,8 +39,9 @@ def test_compare_says_what_may_be_wrong_how_long_it_takes_and_what_to_do_next(ta
     said = capsys.readouterr().out
     assert "NOTE: 'label' is 0 to 7, taken for an order." in said
     assert "Training 15 nets (mlp)" in said  # cross entropy and two values, five runs
-    assert "About 10 s; --quick is shorter" in said
-    assert "Trained on all the data: simloss train --from runs/codes-" in said
+    assert "\nAbout 10 s\n" in said  # nothing quicker is proposed
+    assert "→ what we would use; change and better in: against cross entropy, " in said
+    assert "To train it on all the data: simloss train --from runs/codes-" in said
     [run] = Path("runs").iterdir()
     main(["train", "--from", str(run), "--out", "model.safetensors"])
     told = capsys.readouterr().out
@@ -53,7 +54,8 @@ def test_compare_says_what_may_be_wrong_how_long_it_takes_and_what_to_do_next(ta
     assert "it was trained on all of" in capsys.readouterr().err
 
 
-def test_more_seeds_add_to_the_run_and_json_is_the_judgement(table, capsys):
+def test_more_seeds_add_to_the_run_and_json_is_the_judgement(table, capsys, monkeypatch):
+    monkeypatch.setattr(running, "notes_on", lambda config, dataset: ["Note: a rival."])
     few = [*SMALL, "--r", "0.5", "--epochs", "2", "--yes"]
     main(["compare", table, *few, "--seeds", "2"])
     capsys.readouterr()
@@ -63,6 +65,7 @@ def test_more_seeds_add_to_the_run_and_json_is_the_judgement(table, capsys):
     assert found["similarity"]["runs"] == 3
     assert found["name"] == "codes"
     assert "NOTE" not in said.err
+    assert "Note: a rival." in said.err  # and nothing but JSON on standard output
     [run] = Path("runs").iterdir()
     assert len((run / "records.jsonl").read_text().splitlines()) == 6
     main(["report", str(run), "--json", "--worthwhile", "5"])

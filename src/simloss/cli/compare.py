@@ -120,7 +120,7 @@ def compare(
         for line in (
             *described(found.data, found.dataset, proposal),
             *doubts,
-            *_planned(setup, workers),
+            *_planned(setup, workers, quick),
         ):
             print(line, file=stream, flush=True)
         folder = out / each if out and len(sources) > 1 else out
@@ -134,7 +134,7 @@ def _few(values: "Sequence[float]") -> list[float]:
     return [values[len(values) // 4], values[3 * len(values) // 4]]
 
 
-def _planned(setup: "Setup", workers: int | None) -> "Iterator[str]":
+def _planned(setup: "Setup", workers: int | None, quick: bool) -> "Iterator[str]":
     """What is going to happen, and how long it will take, line by line."""
     from ..experiment.grid.estimate import seconds_of
     from ..experiment.plan.alternatives import RIVALS
@@ -151,4 +151,5 @@ def _planned(setup: "Setup", workers: int | None) -> "Iterator[str]":
     about = (
         f"{seconds / 60:.0f} minutes" if seconds > 90 else f"{max(10, round(seconds, -1)):.0f} s"
     )
-    yield f"About {about}; --quick is shorter and shows large gains only"
+    also = " for the nets, and the rivals at least as long" if others else ""
+    yield f"About {about}{also}{'' if quick else '; --quick is shorter and shows large gains only'}"

@@ -67,7 +67,8 @@ def split_described(setup: "Setup", seeds: tuple[int, ...]) -> Iterator[str]:
 
     for part, names in setup.lacking(seeds):
         some = ", ".join(names[:10]) + (", …" if len(names) > 10 else "")
-        yield f"  no example in the {part} part of some split: {some}"
+        whole = "training" if part == "train" else part
+        yield f"  no example in the {whole} part of some split: {some}"
     first, dataset = setup.indices(seeds[0]), setup.dataset
     tested = len(first["test"])
     if tested < _FEWEST:
@@ -101,7 +102,7 @@ def _most_alike(dataset: "Dataset", made: "Proposal") -> Iterator[str]:
 def _inputs(dataset: "Dataset") -> str:
     if dataset.columns is None:
         shape = " x ".join(str(size) for size in dataset.input_shape)
-        return f" of {shape}"
+        return f" of {shape}" if len(dataset.input_shape) > 1 else f" of {shape} numbers each"
     kinds = [column.kind for column in dataset.columns]
     words = {"number": "numeric", "date": "dates", "rank": "ordered words", "category": "words"}
     words |= {"vector": "lists of numbers", "text": "text"}

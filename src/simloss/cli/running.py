@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 import sys
+import warnings
 from pathlib import Path
 
 from .. import _checks
@@ -52,10 +53,12 @@ def run_and_report(
     folder = folder_for(setup.config, out)
     setup.check()
     for note in notes_on(setup.config, setup.dataset):
-        print(note, flush=True)
+        print(note, file=sys.stderr if as_json else sys.stdout, flush=True)
     if cluster is None:  # whose workers may have what is not here
         device_of(setup.config.training.device)
-    with stopped_politely(lambda: _recorded(setup.config, folder)):
+    with stopped_politely(lambda: _recorded(setup.config, folder)), warnings.catch_warnings():
+        # joblib replaces a worker that was idle for long; that is no matter of the user's.
+        warnings.filterwarnings("ignore", message="A worker stopped", category=UserWarning)
         run(
             setup,
             folder,

@@ -89,11 +89,12 @@ class Setup:
 
     def lacking(self, seeds: tuple[int, ...]) -> Iterator[tuple[str, list[str]]]:
         """Each part that has no example of some class in some split, and those classes."""
-        found: dict[str, dict[str, None]] = {}
+        names = self.dataset.class_names
+        found: dict[str, set[int]] = {}
         for seed in seeds:
             for part, indices in self.indices(seed).items():
-                present = set(self.dataset.labels[indices].tolist())
-                for label, name in enumerate(self.dataset.class_names):
-                    if label not in present:
-                        found.setdefault(part, {})[name] = None
-        yield from ((part, list(names)) for part, names in found.items())
+                absent = {*range(len(names))} - {*self.dataset.labels[indices].tolist()}
+                found[part] = found.get(part, set()) | absent
+        for part, absent in found.items():
+            if absent:
+                yield part, [names[label] for label in sorted(absent)]

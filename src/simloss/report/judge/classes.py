@@ -20,8 +20,8 @@ class Classes:
     """The classes of a run, in their order.
 
     Attributes:
-        names: one a class.
-        superclasses: one a class, or None.
+        names: one per class.
+        superclasses: one per class, or None.
         is_ordered: whether their order means something.
         unit: of their names, such as years.
     """

@@ -11,12 +11,20 @@ _WORDS = 3  # columns of words, which stand to the left; numbers stand to the ri
 
 
 def table(verdict: "Verdict") -> str:
-    """One line a finding; the arrow marks what we would use."""
+    """One line per finding; the arrow marks what we would use."""
     lines = [["", "test", "decision", *overview_columns(verdict)]]
     for each in overview_lines(verdict):
         arrow = "→" if each.is_recommended else ""
         lines.append([arrow, each.finding.row.label, each.finding.rule, *each.cells])
     return aligned(lines)
+
+
+def legend(verdict: "Verdict") -> list[str]:
+    """A line on what the arrow and the changes mean, where the table has them."""
+    told = ["→ what we would use"] if verdict.recommendation is not None else []
+    if (baseline := verdict.judgement.baseline) is not None:
+        told += [f"change and better in: against {baseline}"]
+    return [f"   {'; '.join(told)}"] if told else []
 
 
 def aligned(lines: list[list[str]]) -> str:

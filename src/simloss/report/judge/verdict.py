@@ -77,7 +77,10 @@ class Verdict:
         return table(self)
 
     def __str__(self) -> str:
-        return "\n".join([self.sentence, "", self.table, "", *self.advice, *self.notes])
+        from .terminal import legend
+
+        told = [self.sentence, "", self.table, *legend(self), "", *self.advice, *self.notes]
+        return "\n".join(told)
 
     @property
     def advice(self) -> list[str]:
@@ -87,7 +90,7 @@ class Verdict:
             return []
         code = snippet(best.row.treatment, best.rule)
         lines = [f"We would use: {best}.", f"In code: {code}" if code else ""]
-        lines += [f"Trained on all the data: {self.command}" if self.command else ""]
+        lines += [f"To train it on all the data: {self.command}" if self.command else ""]
         return [line for line in lines if line]
 
     def as_dict(self) -> dict[str, Any]:

@@ -103,11 +103,12 @@ SIMILARITIES = {
     ),
     "tree": Kind("temperature", _tree, 0.5, (0.25, 0.5, 1.0, 2.0), "tree(tree, temperature={:g})"),
 }
-WORDS = {name: f"{name}-alone" for name in ("words", "words-angle")}
-for _name, _alone in WORDS.items():  # a class whose name has no vector is like no other
-    _kind = SIMILARITIES[_name]
-    SIMILARITIES[_alone] = _kind._replace(
-        make=partial(_kind.make, missing="alone"), code=f"{_kind.code}"[:-1] + ', missing="alone")'
+# The same where a class whose name has no vector is like no other.
+WORDS = {"words": "words-alone", "words-angle": "words-angle-alone"}
+for _name, _make in (("words", _words), ("words-angle", _words_angle)):
+    SIMILARITIES[WORDS[_name]] = SIMILARITIES[_name]._replace(
+        make=partial(_make, missing="alone"),
+        code=f"{SIMILARITIES[_name].code}".replace("names,", 'names, missing="alone",'),
     )
 _POWERS = (0.5, 1.0, 2.0)  # of a similarity that is saved or the user's own
 

@@ -287,7 +287,7 @@ class TestPredict:
     def test_a_report_of_the_model(self, capsys, model, credit):
         main(["report", model, "--data", credit])
         said = capsys.readouterr().out
-        assert said.startswith("Only blended proper SimLoss, r = 0.3 was run: the mean error is ")
+        assert said.startswith("One model, blended proper SimLoss, r = 0.3: the mean error is ")
         assert "We would use" not in said
         rows = pd.read_csv("model-report/table.csv")
         assert set(rows["part"]) == {"validation", "test"}  # what it learned from is not judged
@@ -314,7 +314,7 @@ class TestPredict:
         shutil.copytree(ages, "copy")
         shutil.rmtree("copy/12")
         main(["report", "model.safetensors", "--data", "copy"])
-        assert "Only cross entropy was run" in capsys.readouterr().out
+        assert "One model, cross entropy: " in capsys.readouterr().out
 
     def test_mistakes_in_a_report(self, capsys, model, things, tmp_path):
         assert "`--data` must name examples" in fails(capsys, "report", model)

@@ -8,6 +8,7 @@ from simloss import data
 from simloss.experiment.plan.treatment import Treatment
 from simloss.report import verdict
 from simloss.report.judge.wording import _UNITS
+from simloss.report.tables.markdown import markdown_of
 
 
 def similarity_helps_by(gain, rule_gain=0.7):
@@ -95,6 +96,25 @@ def test_nothing_finished_cross_entropy_missing_or_alone():
     found = verdict(made_up.records(alone, similarity_helps_by(0)), alone)
     assert found.sentence.startswith("Only cross entropy was run: the mean error is ")
     assert "answered by the most probable class and " in found.sentence
+
+
+@pytest.mark.parametrize("losses", [(), ("simloss",)])
+def test_one_model_is_compared_with_nothing(losses):
+    """`simloss report MODEL`: no change, no run that was won, nothing to use instead."""
+    config = made_up.config(losses=losses, seeds=1, values=(0.5,))
+    only = replace(config, treatments=config.treatments[-1:])
+    found = verdict(made_up.records(only, similarity_helps_by(0.5)), only)
+    label = only.treatments[0].label
+    assert found.sentence.startswith(f"One model, {label}: the mean error is ")
+    assert found.recommendation is None
+    assert found.advice == []
+    assert found.notes == ()
+    assert "change" not in found.table
+    assert "better in" not in found.table
+    assert "→" not in found.table
+    text = markdown_of(found)
+    assert "**" not in text  # bold is the best of several
+    assert "Means over runs" not in text
 
 
 def test_one_split_for_all_seeds_is_said():

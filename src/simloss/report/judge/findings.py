@@ -40,7 +40,7 @@ class Finding:
 
 def findings(results: Results) -> list[Finding]:
     """One per family and rule, cross entropy first under each rule."""
-    base = baseline(results)
+    base = None if results.is_one_net else baseline(results)
     groups = [[results.baseline] if results.baseline else [], *results.families().values()]
     found = []
     for rule in results.rules:

@@ -114,7 +114,7 @@ class Judgement:
 def judgement(results: Results, worthwhile: float = WORTHWHILE) -> Judgement:
     """Choose on validation data over all runs, test once on test data."""
     base = baseline(results)
-    if base is None or results.baseline is None:
+    if base is None or results.baseline is None or results.is_one_net:
         return Judgement()
     first = Candidate(base.row, results.rules[0])
     decision = None if base == first else _question(results, first, base, 0.0)

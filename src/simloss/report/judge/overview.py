@@ -29,7 +29,7 @@ class OverviewLine:
 def overview_columns(verdict: "Verdict") -> list[str]:
     """The metric that counts, its change, the runs in which it is better, then all else."""
     first, *others = (metrics.find(name).label for name in verdict.results.columns_main_first)
-    against = ["change", "better in"] if verdict.results.baseline is not None else []
+    against = ["change", "better in"] if _compares(verdict) else []
     return [first, *against, *others]
 
 
@@ -51,7 +51,11 @@ def _line(verdict: "Verdict", finding: Finding) -> OverviewLine:
     if made := finding.comparison:
         changed = change(results.metric, made.baseline, made.baseline + made.difference)
         wins = f"{made.wins}/{made.runs}"
-    against = [changed, wins] if results.baseline is not None else []
+    against = [changed, wins] if _compares(verdict) else []
     cells = [first, *against, *others]
     is_best = best is not None and best.row is finding.row and best.rule == finding.rule
     return OverviewLine(finding, cells, is_best)
+
+
+def _compares(verdict: "Verdict") -> bool:
+    return verdict.results.baseline is not None and not verdict.results.is_one_net

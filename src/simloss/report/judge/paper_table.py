@@ -79,7 +79,7 @@ def _best(results: Results, rule: str, metric: Metric) -> Row | None:
     """The row of best mean on validation, the first of equals."""
     means = {i: row.mean("validation", rule, metric.name) for i, row in enumerate(results.done)}
     known = {i: mean for i, mean in means.items() if not math.isnan(mean)}
-    if not known:
+    if not known or results.is_one_net:
         return None
     pick = max if metric.higher_is_better else min
     return results.done[pick(known, key=known.__getitem__)]
@@ -131,5 +131,7 @@ NO_MARKS = (
 
 def caption(results: Results) -> str:
     """What a reader of the table must know."""
+    if results.is_one_net:
+        return "One model, so there is nothing to compare it with."
     most = max((len(row.cells) for row in results.rows), default=0)
     return CAPTION if most and smallest_p_value(most) <= LEVEL else NO_MARKS

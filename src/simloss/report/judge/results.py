@@ -181,6 +181,11 @@ class Results:
         return [main, *(name for name in self.columns if name != main)]
 
     @property
+    def is_one_net(self) -> bool:
+        """Whether there is nothing to compare: a saved model judged on data."""
+        return len(self.config.treatments) == len(self.config.seeds) == 1
+
+    @property
     def baseline(self) -> Row | None:
         """Plain cross entropy, if any cell of it is done."""
         return next((row for row in self.rows if row.is_baseline and row.cells), None)

@@ -84,7 +84,7 @@ class Run:
     @property
     def is_one_net(self) -> bool:
         """Whether there is nothing to compare: a saved model judged on data."""
-        return len(self.config.treatments) == len(self.config.seeds) == 1
+        return self.results.is_one_net
 
     @cached_property
     def costs(self) -> MistakeCosts:

@@ -152,7 +152,8 @@ def _alone(results: Results, row: Row) -> str:
     ]
     what, measured = noun(results.metric), unit(results.metric, results)
     where = f" (in {measured})" if measured else ""
-    return f"Only {row.label} was run: {what} is {listed(parts)}{where}."
+    lead = f"One model, {row.label}" if results.is_one_net else f"Only {row.label} was run"
+    return f"{lead}: {what} is {listed(parts)}{where}."
 
 
 def about_relabelling(found: Relabelling | None, is_ordered: bool) -> str | None:

@@ -27,7 +27,7 @@ def similarity(known: Similarity, *, is_ordered: bool) -> Figure:
 
 
 def relabelled(found: Relabelling | None) -> Figure | None:
-    """How similar the two classes of a mistake are, beside the same under random relabelling."""
+    """How well the similarity fits the mistakes, beside the same under random relabelling."""
     if found is None or not found.can_tell:
         return None
     counts, edges = np.histogram(found.relabelled, bins=30)
@@ -37,16 +37,16 @@ def relabelled(found: Relabelling | None) -> Figure | None:
         "x": rounded((edges[:-1] + edges[1:]) / 2),
         "y": rounded(counts / counts.sum()),
         "marker": {"color": GREY},
-        "hovertemplate": "similarity %{x:.3f}: %{y:.1%} of relabellings<extra></extra>",
+        "hovertemplate": "fit %{x:.3f}: %{y:.1%} of relabellings<extra></extra>",
     }
     line = {
         "type": "scatter",
         "mode": "lines",
         "name": "as claimed",
-        "x": rounded([found.similarity, found.similarity]),
+        "x": rounded([found.fit, found.fit]),
         "y": rounded([0.0, float(counts.max() / counts.sum())]),
         "line": {"color": BLACK, "width": 3},
         "hovertemplate": "as claimed: %{x:.3f}<extra></extra>",
     }
-    x, y = axis("mean similarity of a mistake's two classes"), axis("", tickformat=".0%")
+    x, y = axis("fit with cross entropy's mistakes (correlation)"), axis("", tickformat=".0%")
     return {"data": [bars, line], "layout": layout(x, y, height=260, bargap=0)}

@@ -39,12 +39,16 @@ def treatment_of(config: Config, row: Row) -> Treatment:
     return next((each for each in config.treatments if each == recorded), recorded)
 
 
-def _confusions(folder: RunFolder, results: Results) -> NDArray[np.int64] | None:
-    """Cross entropy's most probable answers by true class, of all its test parts together."""
+def _confusions(folder: RunFolder, results: Results) -> NDArray[np.float64] | None:
+    """Cross entropy's probabilities by true class, of all its test parts together.
+
+    Not its answers: those hardly ever name a rare class, so that they tell nothing of it.
+    """
     total = None
     for cell in results.baseline.cells.values() if results.baseline else ():
         try:
-            found = folder.sidecar(cell)["test_confusion_argmax"].astype(np.int64)
+            arrays = folder.sidecar(cell)
+            found = arrays["test_counts"][:, None] * arrays["test_mean_output"].astype(np.float64)
         except (RunFolderError, KeyError):
             continue
         total = found if total is None or total.shape != found.shape else total + found

@@ -134,7 +134,8 @@ def _facts(results: Results, comparison: Comparison) -> str:
 
 def _wins(comparison: Comparison) -> str:
     if comparison.wins == comparison.runs:
-        return f"all {runs(comparison.runs)}" if comparison.runs > 1 else "1 run"
+        every = {1: "1 run", 2: "both runs"}
+        return every.get(comparison.runs, f"all {runs(comparison.runs)}")
     return f"{comparison.wins} of {runs(comparison.runs)}"
 
 
@@ -160,21 +161,22 @@ def about_relabelling(found: Relabelling | None, is_ordered: bool) -> str | None
     """Whether the claimed similarity shows in cross entropy's own mistakes."""
     if found is None or not found.can_tell:
         return None
-    facts = (
-        f"cross entropy's mistakes join classes of mean similarity {found.similarity:.2f}, "
-        f"where chance gives {found.by_chance:.2f}"
-    )
+    what, others = ("order", "orders") if is_ordered else ("similarity", "relabellings")
+    share = 100 * found.p_value
+    percent = f"{share:.0f} %" if share >= 10 else f"{share:.2g} %"
+    facts = f"{percent} of random {others} fit cross entropy's mistakes as well"
     if found.is_real:
-        return f"The {'order' if is_ordered else 'similarity'} is real: {facts}."
-    lead = (
-        "These classes do not behave like an order"
-        if is_ordered
-        else "These classes are not alike in the way that the similarity says"
-    )
-    p = f"p = {found.p_value:.2g}"
+        return f"The {what} is real: only {facts}."
+    if found.is_real is None:
+        return f"Whether the {what} is real is not clear: {facts}."
+    if is_ordered:
+        return (
+            f"These classes do not behave like an order: {facts}. If they are codes, what follows "
+            f"means nothing, so we would not go by it."
+        )
     return (
-        f"{lead}: {facts}, no more than random relabelling would ({p}). "
-        f"If they are codes, what follows means nothing, so we would not go by it."
+        f"These classes are not alike in the way that the similarity says: {facts}. So we would "
+        f"not go by what follows."
     )
 
 

@@ -146,12 +146,7 @@ def _answer(results: Results, asked: Question | None) -> dict[str, Any] | None:
 def _real(found: Relabelling | None) -> dict[str, Any] | None:
     if found is None or not found.can_tell:
         return None
-    return {
-        "is_real": found.is_real,
-        "p_value": found.p_value,
-        "similarity_of_mistakes": found.similarity,
-        "by_chance": found.by_chance,
-    }
+    return {"is_real": found.is_real, "p_value": found.p_value, "fit": found.fit}
 
 
 def verdict(
@@ -212,8 +207,8 @@ def verdict_of(
     said = sentence(results, found)
     real = about_relabelling(relabelling, is_ordered)
     if real and relabelling and found.baseline and not found.learned_nothing:
-        said = f"{said} {real}" if relabelling.is_real else f"{real} {said}"
-        if not relabelling.is_real and found.recommendation:  # which went by the similarity
+        said = f"{real} {said}" if relabelling.is_real is False else f"{said} {real}"
+        if relabelling.is_real is False and found.recommendation:  # which went by the similarity
             plain = Candidate(found.baseline.row, results.rules[0])
             found = replace(found, recommendation=plain, as_good=())
     return Verdict(

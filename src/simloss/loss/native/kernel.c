@@ -1,8 +1,10 @@
 /* The loss of a batch and its gradient, by any number of threads. No torch, no Python. */
 #include "call.h"
 
-/* Up to so many classes L rows at once are quicker than one after the other. */
-#define MANY 128
+/* Up to so many classes L rows side by side are quicker than one after the other, whose entries, at so
+ * many at once, stay in the nearest cache. */
+#define FEW 24
+#define NEAR (1 << 13)
 
 typedef struct Work Work;
 typedef struct {
@@ -19,7 +21,7 @@ struct Work {
     const void *powers; /* of r, around the middle: a row of S is a piece of it */
     double scale;       /* of every gradient: 1, or 1 / divisor */
     int is_mixed;       /* a target counts more than one class */
-    int is_by_rows;
+    int at_once; /* so many rows one after the other; 0: L of them side by side */
     int64_t rows, step, units;
     double *sums;       /* one per unit, so that their order does not depend on the threads */
     _Atomic int64_t next, bad, failed;
@@ -83,9 +85,10 @@ static void one_class(Room *room, int64_t C, int64_t y) {
 static void run(void *state) {
     Work *work = state;
     const Call *call = work->call;
-    size_t vectors = work->is_by_rows ? call->classes / 2 + 2 : (work->is_mixed ? 6 : 5) * call->classes;
+    size_t vectors = (work->is_mixed ? 6 : 5) * call->classes;
     size_t nodes = call->edges ? call->classes + call->groups : 0;
-    if (!work->is_by_rows) vectors += 3 * call->groups;
+    vectors += 3 * call->groups;
+    if (work->at_once) vectors = (work->at_once + 1) * (call->classes / (work->width / 8) + 1);
     size_t doubles = 11 * call->classes + 2 * nodes;
     char *memory = NULL;
     if (posix_memalign((void **)&memory, 64, vectors * work->width + doubles * sizeof(double))) {
@@ -167,9 +170,12 @@ int64_t simloss_loss(const Call *call, int is_double, int width) {
     Work work = {.call = call, .width = width, .scale = 1, .rows = call->outer * call->inner};
     work.is_mixed = call->has_probabilities || call->smoothing > 0;
     int is_side_by_side = call->in.cls == 1 && (!call->gradient || call->out.cls == 1);
-    work.is_by_rows = !work.is_mixed && is_side_by_side && call->classes > MANY &&
-                      (call->loss != PROPER || call->structure == SPARSE);
     int64_t lanes = work.width / (is_double ? 8 : 4), few = (1 << 13) / call->classes;
+    if (!work.is_mixed && is_side_by_side && call->classes > FEW &&
+        (call->loss != PROPER || call->structure == SPARSE)) {
+        int64_t near = NEAR / call->classes;
+        work.at_once = near < 1 ? 1 : near < lanes ? (int)near : (int)lanes;
+    }
     work.step = (few + lanes) / lanes * lanes;
     work.units = (work.rows + work.step - 1) / work.step;
     double below = 1;

@@ -7,8 +7,8 @@
  *   SOFT    log s - sum_c T_c x_c               R_c = T_c,  T = S_y / sum S_y
  *   PROPER  log s - log A_y + 1 - sum_i q_i     R_c = q_c - e_c (S^T h)_c,
  *           q_i = e_i S_iy / A_i                h_i = q_i / A_i - [i = y] / A_y
- * What needs one row of S goes row by row (`NAME(row)`). What needs all of S e has L rows side by side,
- * one in each lane of a vector (`NAME(lanes)`); a target there may count many classes.
+ * What needs one row of S goes row by row (`NAME(by_rows)`). What needs all of S e has L rows side by side,
+ * one in each lane of a vector (`NAME(by_lanes)`); a target there may count many classes.
  */
 #define L ((int)(WIDTH / sizeof(REAL)))
 typedef REAL NAME(V) __attribute__((vector_size(WIDTH)));
@@ -110,7 +110,7 @@ INLINE void NAME(times)(const Work *work, const V *x, V *out, int transposed) {
         running = NAME(all)(0);
         for (int64_t c = C - 1; c >= 0; c--) {
             out[c] += running;
-            running = (running + x[c]) * r;
+            running = running * r + x[c] * r;
         }
     } else if (call->structure == SPARSE) {
         const STORED *value = call->values;
@@ -188,12 +188,6 @@ INLINE void NAME(put)(REAL *row, int64_t c, int64_t C, V x) {
     else for (int64_t l = 0; c + l < C; l++) row[c + l] = x[l];
 }
 
-INLINE double NAME(sum)(V x) {
-    double sum = 0;
-    for (int l = 0; l < L; l++) sum += x[l];
-    return sum;
-}
-
 /* PROPER with sparse rows: only the classes like y matter, and of them only what they are like.
  * Leaves the mixtures A_i in `mixtures`; gives 0 where linear space cannot hold one of them. */
 INLINE int NAME(neighbours)(const Call *call, int64_t y, const REAL *e, REAL *mixtures, double *expected) {
@@ -226,40 +220,43 @@ INLINE void NAME(pull)(const Call *call, int64_t y, const REAL *e, const REAL *m
     }
 }
 
-/* One row for which class y is true: SIM and SOFT, and PROPER with sparse rows. `e` and `mixtures` are
- * memory for C entries, rounded up. Gives 0, and leaves the gradient alone, where linear space cannot hold it. */
-INLINE int NAME(row)(const Work *work, const REAL *z, REAL *gradient, REAL *e, REAL *mixtures, int64_t y,
-                     double scale, double *loss) {
-    const Call *call = work->call;
-    int64_t C = call->classes;
-    int is_soft = call->loss == SOFT;
-    V high = NAME(all)(-INFINITY), s = {0}, a = {0}, w = {0};
+/* The highest of a row, lane by lane, NaN in a lane that has one; a copy of the row in `e`, -infinity past
+ * its end. Four at a time, because each must wait for the one before it. */
+INLINE V NAME(highest)(const REAL *z, REAL *e, int64_t C) {
+    V high[4];
     I wrong = {0};
-    int64_t last = C / L * L;
-    for (int64_t c = 0; c < last; c += L) {
-        V x = *(const U *)(z + c);
+    int64_t c = 0;
+    for (int k = 0; k < 4; k++) high[k] = NAME(all)(-INFINITY);
+    for (; c + 4 * L <= C; c += 4 * L)
+        for (int k = 0; k < 4; k++) {
+            V x = *(const U *)(z + c + k * L);
+            wrong |= x != x;
+            high[k] = CHOOSE(x > high[k], x, high[k]);
+            *(U *)(e + c + k * L) = x;
+        }
+    for (; c < C; c += L) {
+        V x = *(U *)(e + c) = NAME(part)(z, c, C, -INFINITY);
         wrong |= x != x;
-        high = CHOOSE(x > high, x, high);
-        *(U *)(e + c) = x;
+        high[0] = CHOOSE(x > high[0], x, high[0]);
     }
-    if (last < C) {
-        V x = *(U *)(e + last) = NAME(part)(z, last, C, -INFINITY);
-        wrong |= x != x;
-        high = CHOOSE(x > high, x, high);
-    }
-    REAL top = high[0];
-    for (int l = 0; l < L; l++) {
-        if (high[l] > top) top = high[l];
-        if (wrong[l]) return 0;
-    }
-    if (!(top > -INFINITY && top < INFINITY)) return 0;
-    V m = NAME(all)(top);
-    const REAL *power = call->structure < DENSE ? POWER_ROW(work, y) : NULL;
-    const STORED *stored = call->structure == DENSE ? STORED_ROW(call, y) : NULL;
-/* For each L classes from c on, with their entries of S in `now`. The last few are looked at apart, so
- * that the loop makes no call and constants stay in registers. */
+    for (int k = 1; k < 4; k++) high[0] = CHOOSE(high[k] > high[0], high[k], high[0]);
+    return CHOOSE(wrong, NAME(all)(NAN), high[0]);
+}
+
+/* Of L vectors, a row in each: the sum of each row. They are used up. */
+INLINE V NAME(sums)(V *x) {
+    V sum = {0};
+    NAME(transpose)(x);
+    for (int l = 0; l < L; l++) sum += x[l];
+    return sum;
+}
+
+/* A row of S where it is not sparse, for L classes from c on in `now`. The last few are looked at apart,
+ * so that the loop makes no call and constants stay in registers. */
 #define OVER_S(...)                                                                                \
-    int64_t c = 0;                                                                                 \
+    const REAL *power = call->structure < DENSE ? POWER_ROW(work, y) : NULL;                       \
+    const STORED *stored = call->structure == DENSE ? STORED_ROW(call, y) : NULL;                  \
+    int64_t c = 0, last = C / L * L;                                                               \
     if (power) {                                                                                   \
         for (; c < last; c += L) {                                                                 \
             V now = *(const U *)(power + c);                                                       \
@@ -275,56 +272,62 @@ INLINE int NAME(row)(const Work *work, const REAL *z, REAL *gradient, REAL *e, R
         V now = power ? NAME(part)(power, c, C, 0) : NAME(stored_part)(stored, c, C);              \
         __VA_ARGS__                                                                                \
     }
-    double mixture = 0, mass = 0;
+
+/* Of one row: sums, lane by lane, of exp x, of what S weighs, and for SOFT of the weights. */
+typedef struct {
+    V e, weighed, weights;
+} NAME(Row);
+
+/* Makes exp x out of x = z - top in `e`. Fetches `next`, which will be z after this, from far memory. */
+INLINE NAME(Row) NAME(weighed)(const Work *work, REAL *e, const REAL *next, REAL top, int64_t y) {
+    const Call *call = work->call;
+    int64_t C = call->classes;
+    V m = NAME(all)(top), s = {0}, a = {0}, w = {0};
     if (call->structure == SPARSE) {
         const STORED *value = call->values;
-        for (int64_t c = 0; c < C; c += L) s += *(U *)(e + c) = NAME(exp)(*(U *)(e + c) - m);
-        for (int64_t k = call->crow[y]; k < call->crow[y + 1]; k++) {
-            int64_t c = call->column[k];
+        int64_t begin = call->crow[y], end = call->crow[y + 1];
+        double mixture = 0, sum = 0;
+        for (int64_t k = begin; k < end && call->loss == SOFT; k++) {
             double v = value[k];
-            mass += v;
-            mixture += !is_soft ? v * e[c] : v > 0 ? v * (double)(z[c] - top) : 0;
+            sum += v;
+            mixture += v > 0 ? v * (double)(e[call->column[k]] - top) : 0;
         }
-    } else if (is_soft) {
+        for (int64_t c = 0; c < C; c += L) {
+            s += *(U *)(e + c) = NAME(exp)(*(U *)(e + c) - m);
+            __builtin_prefetch(next + c);
+        }
+        for (int64_t k = begin; k < end && call->loss != SOFT; k++)
+            mixture += (double)value[k] * e[call->column[k]];
+        a[0] = (REAL)mixture, w[0] = (REAL)sum;
+    } else if (call->loss == SOFT) {
         OVER_S(V x = *(U *)(e + c) - m; w += now;
                a += CHOOSE(now > 0, now * x, now); /* 0 times -inf is 0 here */
-               s += *(U *)(e + c) = NAME(exp)(x);)
-        mixture = NAME(sum)(a), mass = NAME(sum)(w);
+               s += *(U *)(e + c) = NAME(exp)(x); __builtin_prefetch(next + c);)
     } else {
-        OVER_S(V x = NAME(exp)(*(U *)(e + c) - m); s += *(U *)(e + c) = x; a += x * now;)
-        mixture = NAME(sum)(a);
+        OVER_S(V x = NAME(exp)(*(U *)(e + c) - m); s += *(U *)(e + c) = x; a += x * now;
+               __builtin_prefetch(next + c);)
     }
-    double total = NAME(sum)(s), log_s = log(total), own = z[y] - top, share = call->share;
-    if (!is_soft && !(mixture >= C * TINY)) return 0;
-    *loss = is_soft ? log_s - mixture / mass : log_s - log(mixture);
-    double factor = scale * (1 - share) / (is_soft ? mass : mixture);
-    V of_e = NAME(all)((REAL)(scale / total)), of_s = NAME(all)((REAL)factor);
+    return (NAME(Row)){s, a, w};
+}
+
+/* The gradient  e of_e - R of_s. */
+INLINE void NAME(put_gradient)(const Work *work, const REAL *e, REAL of_e, REAL of_s, int64_t y,
+                               REAL *gradient) {
+    const Call *call = work->call;
+    int64_t C = call->classes;
+    V by_e = NAME(all)(of_e), by_s = NAME(all)(of_s);
     if (call->structure == SPARSE) {
         const STORED *value = call->values;
-        if (call->loss == PROPER) {
-            /* The gradient may lie where z does, so whether all is sound must be known first. */
-            double expected = 0;
-            if (!NAME(neighbours)(call, y, e, mixtures, &expected)) return 0;
-            *loss += 1 - expected;
+        for (int64_t c = 0; c < C; c += L) NAME(put)(gradient, c, C, *(U *)(e + c) * by_e);
+        for (int64_t k = call->crow[y]; k < call->crow[y + 1] && call->loss != PROPER; k++) {
+            int64_t c = call->column[k];
+            gradient[c] -= of_s * (REAL)value[k] * (call->loss == SOFT ? 1 : e[c]);
         }
-        if (gradient) {
-            for (int64_t c = 0; c < C; c += L) NAME(put)(gradient, c, C, *(U *)(e + c) * of_e);
-            if (call->loss == PROPER)
-                NAME(pull)(call, y, e, mixtures, (REAL)(scale * (1 - share)), gradient);
-            else
-                for (int64_t k = call->crow[y]; k < call->crow[y + 1]; k++)
-                    gradient[call->column[k]] -=
-                        (REAL)factor * (REAL)value[k] * (is_soft ? 1 : e[call->column[k]]);
-        }
-    } else if (gradient && is_soft) {
-        OVER_S(NAME(put)(gradient, c, C, *(U *)(e + c) * of_e - now * of_s);)
-    } else if (gradient) {
-        OVER_S(NAME(put)(gradient, c, C, *(U *)(e + c) * (of_e - now * of_s));)
+    } else if (call->loss == SOFT) {
+        OVER_S(NAME(put)(gradient, c, C, *(U *)(e + c) * by_e - now * by_s);)
+    } else {
+        OVER_S(NAME(put)(gradient, c, C, *(U *)(e + c) * (by_e - now * by_s));)
     }
-    if (gradient) gradient[y] -= (REAL)(scale * share);
-    if (call->row_sums && !is_soft) *loss += log(call->row_sums[y]);
-    if (share > 0) *loss = (share < 1 ? (1 - share) * *loss : 0) + share * (log_s - own);
-    return 1;
 }
 
 /* L rows in the lanes of vectors. */
@@ -409,9 +412,9 @@ INLINE void NAME(proper_order)(const Work *work, NAME(Lanes) *b, const int64_t *
         b->w[c] = q;
         b->h[c] = h;
         b->a[c] = of_h;
-        of_e = (of_e + b->e[c]) * r;
-        of_y = (of_y + (V)((I)one & here)) * r;
-        of_h = (of_h + h) * r;
+        of_e = of_e * r + b->e[c] * r; /* a product that need not wait for the sum */
+        of_y = of_y * r + (V)((I)r & here);
+        of_h = of_h * r + h * r;
     }
     of_h = NAME(all)(0);
     for (int64_t c = 0; c < C; c++) {
@@ -573,28 +576,69 @@ INLINE V NAME(smooth_lanes)(const Call *call, const V *x, V *w, V *group, V fact
     return sum;
 }
 
-/* Rows whose classes lie side by side, one after the other. */
-INLINE void NAME(by_rows)(Work *work, Room *room, const NAME(Places) *in, const NAME(Places) *out, int n,
-                          const int64_t *y, const double *weight, double *loss) {
+/* Up to L rows whose classes lie side by side: SIM and SOFT, and PROPER with sparse rows. What is needed of
+ * each class is done row by row, what is needed once per row in the lanes of vectors. */
+INLINE void NAME(by_rows)(Work *work, Room *room, REAL *const *in, REAL *const *out, int n, const int64_t *y,
+                          const double *weight, double *loss) {
     const Call *call = work->call;
-    int64_t C = call->classes;
-    REAL *e = room->lanes, *mixtures = e + (C + L - 1) / L * L;
+    int64_t C = call->classes, wide = (C + L - 1) / L * L;
+    int is_soft = call->loss == SOFT;
+    REAL *e = room->lanes, *mixtures = e + n * wide;
+    V top[L] = {{0}}, s[L] = {{0}}, a[L] = {{0}}, mass[L] = {{0}}, high = NAME(all)(-INFINITY);
+    I unsound = {0};
+    for (int l = 0; l < n; l++)
+        if (y[l] >= 0) top[l] = NAME(highest)(in[l], e + l * wide, C);
+    NAME(transpose)(top);
+    for (int l = 0; l < L; l++) {
+        unsound |= top[l] != top[l];
+        high = CHOOSE(top[l] > high, top[l], high);
+    }
+    unsound |= ~((high > NAME(all)(-INFINITY)) & (high < NAME(all)(INFINITY)));
     for (int l = 0; l < n; l++) {
-        REAL *gradient = call->gradient ? out->at[l] : NULL;
-        double scale = weight[l] * work->scale;
-        double smooth = 0;
+        if (y[l] < 0 || unsound[l]) continue;
+        NAME(Row) row = NAME(weighed)(work, e + l * wide, in[l] + n * call->in.outer, high[l], y[l]);
+        s[l] = row.e, a[l] = row.weighed, mass[l] = row.weights;
+    }
+    V total = NAME(sums)(s), mixture = NAME(sums)(a), log_s = NAME(log)(total), divisor = mixture;
+    if (is_soft) {
+        divisor = NAME(sums)(mass);
+        mixture /= divisor;
+    } else {
+        unsound |= ~(mixture >= NAME(all)((REAL)(C * TINY)));
+        mixture = NAME(log)(mixture);
+    }
+    double share = call->share;
+    for (int l = 0; l < n; l++) {
+        REAL *gradient = call->gradient ? out[l] : NULL, *own_e = e + l * wide;
+        double scale = weight[l] * work->scale, smooth = 0, expected = 1;
         if (y[l] < 0) {
             if (gradient) memset(gradient, 0, C * sizeof(REAL));
             continue;
         }
-        if (call->edges) smooth = NAME(smooth_row)(call, in->at[l], room->nodes);
-        if (!NAME(row)(work, in->at[l], gradient, e, mixtures, y[l], scale, loss + l)) {
-            one_class(room, C, y[l]);
-            loss[l] = NAME(again)(work, room, in->at[l], 1, gradient, 1, scale);
-        } else if (call->edges) {
-            loss[l] += smooth;
-            if (gradient) NAME(add_smooth)(call, room->nodes, (REAL)scale, gradient);
+        /* The gradient may lie where z does, so whether all is sound must be known first. */
+        int is_sound = !unsound[l];
+        if (is_sound && call->loss == PROPER) {
+            expected = 0;
+            is_sound = NAME(neighbours)(call, y[l], own_e, mixtures, &expected);
         }
+        if (!is_sound) {
+            one_class(room, C, y[l]);
+            loss[l] = NAME(again)(work, room, in[l], 1, gradient, 1, scale);
+            continue;
+        }
+        if (call->edges) smooth = NAME(smooth_row)(call, in[l], room->nodes);
+        double plain = (double)log_s[l] - (double)(in[l][y[l]] - high[l]);
+        loss[l] = (double)(log_s[l] - mixture[l]) + 1 - expected;
+        if (call->row_sums && !is_soft) loss[l] += log(call->row_sums[y[l]]);
+        if (share > 0) loss[l] = (share < 1 ? (1 - share) * loss[l] : 0) + share * plain;
+        loss[l] += smooth;
+        if (!gradient) continue;
+        REAL of_e = (REAL)(scale / total[l]), of_s = (REAL)(scale * (1 - share) / divisor[l]);
+        NAME(put_gradient)(work, own_e, of_e, of_s, y[l], gradient);
+        if (call->loss == PROPER)
+            NAME(pull)(call, y[l], own_e, mixtures, (REAL)(scale * (1 - share)), gradient);
+        gradient[y[l]] -= (REAL)(scale * share);
+        if (call->edges) NAME(add_smooth)(call, room->nodes, (REAL)scale, gradient);
     }
 }
 
@@ -695,8 +739,11 @@ static void NAME(blocks)(Work *work, Room *room, int64_t from, int64_t to, doubl
         for (int l = 0; l < n; l++) classify(work, first + l, y + l, weight + l);
         NAME(Places) in = NAME(places)(call, call->input, call->in, first, n), out = in;
         if (call->gradient) out = NAME(places)(call, call->gradient, call->out, first, n);
-        if (work->is_by_rows) NAME(by_rows)(work, room, &in, &out, n, y, weight, loss);
-        else NAME(by_lanes)(work, room, &in, &out, n, y, weight, first, loss);
+        for (int l = 0; l < n && work->at_once; l += work->at_once) {
+            int some = n - l < work->at_once ? n - l : work->at_once;
+            NAME(by_rows)(work, room, in.at + l, out.at + l, some, y + l, weight + l, loss + l);
+        }
+        if (!work->at_once) NAME(by_lanes)(work, room, &in, &out, n, y, weight, first, loss);
         for (int l = 0; l < n; l++) {
             double value = y[l] < 0 ? 0 : loss[l] * weight[l];
             *sum += value;

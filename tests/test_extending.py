@@ -84,13 +84,13 @@ def test_their_loss_keeps_the_contract(their_folder):
 def test_what_is_not_there_is_said_in_one_sentence(their_folder, capsys):
     known = ("compare", "my_data:diabetes")
     said = fails(capsys, "compare", "my_data:absent", *FEW)
-    assert "`data` must name an importable module:factory, but got 'my_data:absent'" in said
+    assert "`data` must name an importable module:name, but got 'my_data:absent'" in said
     said = fails(capsys, "compare", "no_such_file:reader", *FEW)
     assert "No module named 'no_such_file'" in said
     said = fails(capsys, *known, "--similarity", "my_similarity:absent", *FEW)
-    assert "`similarity` must name an importable module:factory" in said
+    assert "`similarity` must name an importable module:name" in said
     said = fails(capsys, *known, "--loss", "my_loss:absent", *FEW)
-    assert "`loss` must name an importable module:factory" in said
+    assert "`loss` must name an importable module:name" in said
     said = fails(capsys, *known, "--loss", "builtins:repr", *FEW)
     assert "`loss` 'builtins:repr' must make an nn.Module, but made str" in said
     said = fails(capsys, *known, "--target", "y", *FEW)

@@ -28,7 +28,7 @@ def test_plain_text_is_not(plain):
 
 @pytest.mark.parametrize("name", ["json:absent", "no_such_module:x", "json", "", ":", "json:"])
 def test_what_cannot_be_imported_is_one_sentence(name):
-    with pytest.raises(ValueError, match="`loss` must name an importable module:factory, but got"):
+    with pytest.raises(ValueError, match="`loss` must name an importable module:name, but got"):
         imported("loss", UsersName(name))
 
 

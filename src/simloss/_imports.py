@@ -46,7 +46,7 @@ def imported(what: str, name: UsersName) -> Any:
         return getattr(import_module(module), attribute)
     except (ImportError, AttributeError, ValueError) as error:
         raise ValueError(
-            f"`{what}` must name an importable module:factory, but got {str(name)!r}: {error}."
+            f"`{what}` must name an importable module:name, but got {str(name)!r}: {error}."
         ) from None
     finally:
         sys.path.remove(here)

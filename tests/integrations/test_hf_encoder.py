@@ -143,6 +143,24 @@ class TestWhatCannotBeLoaded:
         with pytest.raises(DataError, match="cannot be downloaded; without a network, give the p"):
             encoded_texts(TEXTS, UsersName("hf:no-such-model"))
 
+    def test_where_nothing_has_an_address_the_hub_is_not_asked(self, monkeypatch, capfd):
+        asked = []
+
+        def nothing(*args, **kwargs):
+            raise OSError("Name or service not known")
+
+        def remembered(name, local_files_only, **options):
+            asked.append(local_files_only)
+            raise OSError("Not found. Try again later.")
+
+        monkeypatch.setattr("simloss.data.encoders.hf.getproxies", dict)
+        monkeypatch.setattr("socket.getaddrinfo", nothing)
+        monkeypatch.setattr("transformers.AutoConfig.from_pretrained", remembered)
+        with pytest.raises(DataError, match=r"hf:FOLDER \(Not found\)\.$"):
+            encoded_texts(TEXTS, UsersName("hf:no-such-model"))
+        assert asked == [True]
+        assert capfd.readouterr() == ("", "")
+
     def test_a_name_out_of_a_file_is_never_downloaded(self):
         with pytest.raises(DataError, match="a file may not have it downloaded; name it yourself"):
             encoded_texts(TEXTS, "hf:no-such-model")

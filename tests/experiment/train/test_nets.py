@@ -49,7 +49,7 @@ def test_a_users_factory(monkeypatch):
     assert model(UsersName("their_nets:tiny"), (4,), 3)(torch.zeros(1, 4)).shape == (1, 3)
     with pytest.raises(TypeError, match="'their_nets:wrong' must make an nn.Module, but made str"):
         model(UsersName("their_nets:wrong"), (4,), 3)
-    with pytest.raises(ValueError, match="must name an importable module:factory, .*absent"):
+    with pytest.raises(ValueError, match="must name an importable module:name, .*absent"):
         model(UsersName("their_nets:absent"), (4,), 3)
 
 

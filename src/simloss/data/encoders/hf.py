@@ -1,12 +1,16 @@
 """Any Hugging Face model of texts or images as an encoder; no code of the model's own is run."""
 
 import json
+import logging
 import re
+import socket
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
+from urllib.request import getproxies
 
 import torch
 from torch import Tensor
@@ -85,7 +89,8 @@ class Model:
         quiet = transformers.utils.logging
         quiet.set_verbosity_error()
         quiet.disable_progress_bar()
-        offline = self.is_folder or not self.may_download
+        logging.getLogger("huggingface_hub").setLevel(logging.ERROR)
+        offline = self.is_folder or not self.may_download or not _hub_has_an_address()
         try:
             return getattr(transformers, auto).from_pretrained(
                 self.name, local_files_only=offline, trust_remote_code=False, **options
@@ -94,7 +99,7 @@ class Model:
             raise DataError(self._why_not(error)) from None
 
     def _why_not(self, error: Exception) -> str:
-        reason = " ".join(str(error).split()) or type(error).__name__
+        reason = " ".join(str(error).split()).partition(". ")[0] or type(error).__name__
         if self.is_folder:
             return f"`encoder` '{self.name}' cannot be loaded: {reason:.200}."
         if not self.may_download:
@@ -104,7 +109,7 @@ class Model:
             )
         return (
             f"`encoder` {self.name!r} is not on this machine and cannot be downloaded; without a "
-            f"network, give the path of its folder, hf:FOLDER ({reason:.120})."
+            f"network, give the path of its folder, hf:FOLDER ({reason:.200})."
         )
 
     def _commit(self) -> str | None:
@@ -119,6 +124,17 @@ class Model:
                 about = json.loads(bytes_of(Path(self.name, "1_Pooling/config.json"), _MOST_BYTES))
                 return "cls" if about.get("pooling_mode_cls_token") is True else "mean"
         return "mean"
+
+
+def _hub_has_an_address() -> bool:
+    """Whether its name can be looked up; if not, the hub's own code would try for half a minute."""
+    if getproxies():
+        return True  # they look it up
+    hub = _checks.installed("huggingface_hub", "transformers")
+    try:
+        return bool(socket.getaddrinfo(urlsplit(hub.constants.ENDPOINT).hostname, None))
+    except OSError:
+        return False
 
 
 def _device() -> torch.device:

@@ -19,6 +19,7 @@ from simloss.experiment.plan.comparison import comparison_on
 from simloss.experiment.plan.locate import data_config
 from simloss.experiment.plan.propose import proposal
 from simloss.experiment.plan.treatment import Treatment
+from simloss.loss.registry import WITH_SIMILARITY
 
 HERE = Path("experiments/encoders")
 SIZES = (5, 10, 20, 50, 100, None)
@@ -52,7 +53,8 @@ def config_of(npz, name, size):
     data = replace(data, options=options)
     dataset = sources.dataset(data.source, data.path, data.options)
     kind = names_of(dataset) if kind == "names" else kind
-    made = comparison_on(data, dataset, proposal(dataset, kind), values=values, seeds=10)
+    grid = {"losses": WITH_SIMILARITY, "values": values, "seeds": 10}
+    made = comparison_on(data, dataset, proposal(dataset, kind), **grid)
     smooth = Treatment("cross-entropy", kind, options={"smoothness": "rule"})
     per_class = f"{size} per class" if size else "all"
     return replace(

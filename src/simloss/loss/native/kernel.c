@@ -4,6 +4,7 @@
 /* Up to so many classes L rows side by side are quicker than one after the other, whose entries, at so
  * many at once, stay in the nearest cache. */
 #define FEW 24
+#define FEW_SPARSE 128
 #define NEAR (1 << 13)
 
 typedef struct Work Work;
@@ -171,7 +172,8 @@ int64_t simloss_loss(const Call *call, int is_double, int width) {
     work.is_mixed = call->has_probabilities || call->smoothing > 0;
     int is_side_by_side = call->in.cls == 1 && (!call->gradient || call->out.cls == 1);
     int64_t lanes = work.width / (is_double ? 8 : 4), few = (1 << 13) / call->classes;
-    if (!work.is_mixed && is_side_by_side && call->classes > FEW &&
+    int64_t fewest = call->structure == SPARSE ? FEW_SPARSE : FEW;
+    if (!work.is_mixed && is_side_by_side && call->classes > fewest &&
         (call->loss != PROPER || call->structure == SPARSE)) {
         int64_t near = NEAR / call->classes;
         work.at_once = near < 1 ? 1 : near < lanes ? (int)near : (int)lanes;

@@ -71,7 +71,10 @@ typedef struct {
 INLINE void NAME(load)(const NAME(Places) *rows, int64_t C, V *out) {
     int64_t c = 0, step = rows->step;
     if (rows->side_by_side) {
-        for (; c < C; c++) out[c] = *(const U *)(rows->at[0] + c * step);
+        for (; c < C; c++) {
+            out[c] = *(const U *)(rows->at[0] + c * step);
+            __builtin_prefetch(rows->at[0] + c * step + 4 * L);
+        }
     } else if (step == 1) {
         for (; c + L <= C; c += L) {
             for (int l = 0; l < L; l++) out[c + l] = *(const U *)(rows->at[l] + c);

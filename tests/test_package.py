@@ -105,6 +105,34 @@ def test_no_two_files_import_each_other_by_whatever_detour():
     assert not remaining, "\n".join(f"{name} -> {sorted(o)}" for name, o in remaining.items())
 
 
+def room(name):
+    """Where a file belongs on the page of the house: its folder; in the large ones, its room."""
+    return "/".join(name[: 2 if name[0] in ROOMS else 1])
+
+
+def test_the_page_shows_which_folder_imports_which():
+    """A failure prints the table that docs/house.md should hold."""
+    page = SOURCE.parents[1] / "docs" / "house.md"
+    if not page.exists():
+        pytest.skip("not in a clone")
+    found = {}
+    for name, others in IMPORTS.items():
+        if name and name != ("__main__",):
+            found.setdefault(room(name), set()).update(map(room, filter(None, others)))
+    rooms = {part: [f"{part}/{each}" for each in ROOMS.get(part, ())] for part in DOWNHILL}
+    order = [each for part, inside in rooms.items() for each in (*inside, part)]
+    for part, others in found.items():
+        assert all(order.index(other) <= order.index(part) for other in others), part
+    rows = [
+        f"| `{part}` | {', '.join(other for other in order if other in found[part] - {part})} |"
+        for part in order
+        if found[part] - {part}
+    ]
+    table = "\n".join(["| part | imports |", "|---|---|", *rows])
+    print(table)
+    assert table in page.read_text()
+
+
 def test_no_folder_for_odds_and_ends():
     names = {path.stem for path in SOURCE.rglob("*")}
     assert not names & {"utils", "util", "core", "common", "helpers", "misc"}

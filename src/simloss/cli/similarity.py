@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from cyclopts import App, Parameter
 
 from .._imports import UsersName
-from .parameters import Name, Several
+from .parameters import Flag, Name, Several
 from .similarity_input import choice, listed_names, named_numbers, prior
 
 if TYPE_CHECKING:
@@ -46,40 +46,45 @@ class Answer:
 
     out: Path | None = None
     figure: Path | None = None
-    sketch: bool = False
-    clustered: bool = False
+    sketch: Annotated[bool, Flag] = False
+    clustered: Annotated[bool, Flag] = False
     top_k: int | None = None
     prior: Path | None = None
     uncertainty: float = 1.0
 
 
-@similarity.command
-def order(*, classes: int, r: float, answer: Answer | None = None) -> None:
-    """Classes in an order: r^|i - j|.
+# What several kinds take.
+_FACTOR = Parameter(help="The reduction factor, in [0, 1).")
+_ALIKE = Parameter(help="The larger, the more alike.")
+_BOUND = Parameter(help="What is less similar, in [0, 1), counts as not similar at all.")
+_KERNEL = Parameter(help="cosine as in the paper, or angle, mostly keeping the proper loss proper.")
+_ANGLES = Parameter(help="Of the angle kernel; the larger, the more alike.")
+_HEADER = Parameter(help="The first line only names the columns.")
+_NAMES = Parameter(help="The class names, such as rose violet truck.")
+_FILE = Parameter(help="A file with one class name per line, instead.")
 
-    Parameters
-    ----------
-    classes
-        The number of classes.
-    r
-        The reduction factor, in [0, 1).
-    """
+
+@similarity.command
+def order(
+    *,
+    classes: Annotated[int, Parameter(help="The number of classes.")],
+    r: Annotated[float, _FACTOR],
+    answer: Answer | None = None,
+) -> None:
+    """Classes in an order: r^|i - j|."""
     from ..similarity import order as build
 
     _answer(build(classes, r), answer)
 
 
 @similarity.command
-def circular(*, classes: int, r: float, answer: Answer | None = None) -> None:
-    """Classes in a circle, such as hours: r^(steps round the circle).
-
-    Parameters
-    ----------
-    classes
-        The number of classes.
-    r
-        The reduction factor, in [0, 1).
-    """
+def circular(
+    *,
+    classes: Annotated[int, Parameter(help="The number of classes.")],
+    r: Annotated[float, _FACTOR],
+    answer: Answer | None = None,
+) -> None:
+    """Classes in a circle, such as hours: r^(steps round the circle)."""
     from ..similarity import circular as build
 
     _answer(build(classes, r), answer)
@@ -87,21 +92,13 @@ def circular(*, classes: int, r: float, answer: Answer | None = None) -> None:
 
 @similarity.command
 def values(
-    positions: Annotated[list[float], Several],
+    positions: Annotated[list[float], Several, Parameter(help="One per class, such as 0 18 65.")],
     /,
     *,
-    scale: float,
+    scale: Annotated[float, Parameter(help="The distance at which it has fallen to 1/e.")],
     answer: Answer | None = None,
 ) -> None:
-    """Classes at numbers: exp(-|a - b| / scale).
-
-    Parameters
-    ----------
-    positions
-        One number per class, such as 0 18 65.
-    scale
-        The distance at which the similarity has fallen to 1/e.
-    """
+    """Classes at numbers: exp(-|a - b| / scale)."""
     from ..similarity import values as build
 
     _answer(build(positions, scale), answer)
@@ -109,13 +106,13 @@ def values(
 
 @similarity.command
 def words(
-    names: Annotated[list[str] | None, Several] = None,
+    names: Annotated[list[str] | None, Several, _NAMES] = None,
     /,
     *,
-    names_from: Path | None = None,
-    lower_bound: float = 0.0,
-    kernel: Literal["cosine", "angle"] = "cosine",
-    temperature: float = 1.0,
+    names_from: Annotated[Path | None, _FILE] = None,
+    lower_bound: Annotated[float, _BOUND] = 0.0,
+    kernel: Annotated[Literal["cosine", "angle"], _KERNEL] = "cosine",
+    temperature: Annotated[float, _ANGLES] = 1.0,
     vectors: Path | None = None,
     encoder: Annotated[UsersName | None, Name] = None,
     missing: Literal["error", "alone", "drop"] = "error",
@@ -125,16 +122,6 @@ def words(
 
     Parameters
     ----------
-    names
-        The class names, such as rose violet truck.
-    names_from
-        A file with one class name per line, instead.
-    lower_bound
-        What is less similar, in [0, 1), counts as not similar at all.
-    kernel
-        cosine as in the paper, or angle, which mostly keeps the proper loss proper.
-    temperature
-        Of the angle kernel; the larger, the more alike.
     vectors
         Other word vectors: word2vec, GloVe or fastText text, or word2vec .bin, plain or .gz.
     encoder
@@ -147,14 +134,9 @@ def words(
 
     if encoder is not None and vectors is not None:
         raise ValueError("`--vectors` and `--encoder` must not both be given.")
-    made = build(
-        listed_names(names, names_from),
-        lower_bound,
-        kernel,
-        vectors if encoder is None else partial(encoded_texts, encoder=encoder),
-        missing,
-        temperature=temperature,
-    )
+    source = vectors if encoder is None else partial(encoded_texts, encoder=encoder)
+    known = listed_names(names, names_from)
+    made = build(known, lower_bound, kernel, source, missing, temperature=temperature)
     _answer(made, answer)
 
 
@@ -163,11 +145,11 @@ def tree(
     paths: Path,
     /,
     *,
-    temperature: float = 1.0,
+    temperature: Annotated[float, _ALIKE] = 1.0,
     measure: Literal["height", "path", "wu-palmer"] = "height",
-    parents: bool = False,
-    separator: str = "/",
-    header: bool = False,
+    parents: Annotated[bool, Flag] = False,
+    separator: Annotated[str, Parameter(help="What separates the names of a path.")] = "/",
+    header: Annotated[bool, _HEADER, Flag] = False,
     answer: Answer | None = None,
 ) -> None:
     """Classes in a tree, one per line of a CSV file: exp(-distance / temperature).
@@ -175,17 +157,11 @@ def tree(
     Parameters
     ----------
     paths
-        The file: one column of paths (animal/bird/robin), or one column a level, the class last.
-    temperature
-        The larger, the more alike.
+        The file: one column of paths (animal/bird/robin), or one column per level, the class last.
     measure
         The height of the common ancestor, the length of the path, or that of Wu and Palmer.
     parents
         The two columns of the file are a node and its parent instead.
-    separator
-        What separates the names of a path.
-    header
-        The first line only names the columns.
     """
     from ..similarity import Tree
     from ..similarity import tree as build
@@ -199,11 +175,11 @@ def graph(
     edges: Path,
     /,
     *,
-    temperature: float = 1.0,
+    temperature: Annotated[float, Parameter(help="The length of way that falls to 1/e.")] = 1.0,
     classes: Annotated[list[str] | None, Several] = None,
-    classes_from: Path | None = None,
-    directed: bool = False,
-    header: bool = False,
+    classes_from: Annotated[Path | None, _FILE] = None,
+    directed: Annotated[bool, Flag] = False,
+    header: Annotated[bool, _HEADER, Flag] = False,
     answer: Answer | None = None,
 ) -> None:
     """Classes in a graph: exp(-shortest way / temperature).
@@ -212,16 +188,10 @@ def graph(
     ----------
     edges
         A CSV file with two nodes per line, and perhaps a length.
-    temperature
-        The length at which the similarity has fallen to 1/e.
     classes
         The nodes that are classes, in class order; else all.
-    classes_from
-        A file with one of them per line, instead.
     directed
         An edge leads only from its first node to its second.
-    header
-        The first line only names the columns.
     """
     from ..similarity import graph as build
 
@@ -232,11 +202,11 @@ def graph(
 
 @similarity.command
 def wordnet(
-    names: Annotated[list[str] | None, Several] = None,
+    names: Annotated[list[str] | None, Several, _NAMES] = None,
     /,
     *,
-    names_from: Path | None = None,
-    temperature: float = 1.0,
+    names_from: Annotated[Path | None, _FILE] = None,
+    temperature: Annotated[float, _ALIKE] = 1.0,
     measure: Literal["wu-palmer", "path"] = "wu-palmer",
     choose: Annotated[list[str] | None, Several] = None,
     folder: Path | None = None,
@@ -246,12 +216,6 @@ def wordnet(
 
     Parameters
     ----------
-    names
-        The class names, such as rose violet truck.
-    names_from
-        A file with one class name per line, instead.
-    temperature
-        The larger, the more alike.
     measure
         The similarity of Wu and Palmer, or the length of the path.
     choose
@@ -261,19 +225,18 @@ def wordnet(
     """
     from ..similarity import wordnet as build
 
-    made = build(
-        listed_names(names, names_from),
-        temperature,
-        measure=measure,
-        choose=dict(choice(each) for each in choose or ()),
-        folder=folder,
-    )
-    _answer(made, answer)
+    known, meant = listed_names(names, names_from), dict(choice(each) for each in choose or ())
+    _answer(build(known, temperature, measure=measure, choose=meant, folder=folder), answer)
 
 
 @similarity.command
 def geo(
-    places: Path, /, *, scale_km: float, header: bool = False, answer: Answer | None = None
+    places: Path,
+    /,
+    *,
+    scale_km: Annotated[float, Parameter(help="The distance at which it has fallen to 1/e.")],
+    header: Annotated[bool, _HEADER, Flag] = False,
+    answer: Answer | None = None,
 ) -> None:
     """Places on Earth: exp(-great-circle distance / scale).
 
@@ -281,10 +244,6 @@ def geo(
     ----------
     places
         A CSV file with name, latitude and longitude (in degrees) in each line.
-    scale_km
-        The distance at which the similarity has fallen to 1/e.
-    header
-        The first line only names the columns.
     """
     from ..similarity import geo as build
 
@@ -294,30 +253,16 @@ def geo(
 
 @similarity.command
 def embedding(
-    vectors: Path,
+    vectors: Annotated[Path, Parameter(help="A CSV file with a name and numbers in each line.")],
     /,
     *,
-    lower_bound: float = 0.0,
-    kernel: Literal["cosine", "angle"] = "cosine",
-    temperature: float = 1.0,
-    header: bool = False,
+    lower_bound: Annotated[float, _BOUND] = 0.0,
+    kernel: Annotated[Literal["cosine", "angle"], _KERNEL] = "cosine",
+    temperature: Annotated[float, _ANGLES] = 1.0,
+    header: Annotated[bool, _HEADER, Flag] = False,
     answer: Answer | None = None,
 ) -> None:
-    """Classes with a vector each.
-
-    Parameters
-    ----------
-    vectors
-        A CSV file with a name and numbers in each line.
-    lower_bound
-        What is less similar, in [0, 1), counts as not similar at all.
-    kernel
-        cosine as in the paper, or angle, which mostly keeps the proper loss proper.
-    temperature
-        Of the angle kernel; the larger, the more alike.
-    header
-        The first line only names the columns.
-    """
+    """Classes with a vector each."""
     from ..similarity import embedding as build
 
     names, numbers = named_numbers(vectors, header, None)
@@ -325,15 +270,19 @@ def embedding(
 
 
 @similarity.command
-def cost(matrix: Path, /, *, temperature: float = 1.0, answer: Answer | None = None) -> None:
+def cost(
+    matrix: Path,
+    /,
+    *,
+    temperature: Annotated[float, Parameter(help="The cost that falls to 1/e.")] = 1.0,
+    answer: Answer | None = None,
+) -> None:
     """A cost for taking one class for another: exp(-cost / temperature).
 
     Parameters
     ----------
     matrix
         A CSV table, row = true class, 0 on the diagonal, with or without names.
-    temperature
-        The cost at which the similarity has fallen to 1/e.
     """
     from ..similarity import cost as build
     from ..similarity.spreadsheet import read_table
@@ -348,7 +297,7 @@ def confusion(
     /,
     *,
     kind: Literal["similarity", "probability"] = "similarity",
-    smoothing: float = 1.0,
+    smoothing: Annotated[float, Parameter(help="What is added to every count.")] = 1.0,
     answer: Answer | None = None,
 ) -> None:
     """How often one class was taken for another, by a classifier or by people.
@@ -359,8 +308,6 @@ def confusion(
         A CSV table of counts, row = true class, with or without names.
     kind
         A symmetric similarity, or the probabilities that noisy labels need.
-    smoothing
-        What is added to every count.
     """
     from ..similarity import confusion as build
     from ..similarity.spreadsheet import read_table
@@ -370,14 +317,10 @@ def confusion(
 
 
 @similarity.command
-def load(path: Path, /, *, answer: Answer | None = None) -> None:
-    """A similarity from a file: .csv (also made by hand), .npz or .safetensors.
-
-    Parameters
-    ----------
-    path
-        The file.
-    """
+def load(
+    path: Annotated[Path, Parameter(help="The file.")], /, *, answer: Answer | None = None
+) -> None:
+    """A similarity from a file: .csv (also made by hand), .npz or .safetensors."""
     from ..similarity import load as read
 
     _answer(read(path), answer)

@@ -96,7 +96,7 @@ class TestCompare:
         assert "Similarity: order, because the class names are words with an order" in output
         records = RunFolder(tmp_path / "run").records()
         assert [record["status"] for record in records] == ["done", "done"]
-        # What was started with one file is not gone on with on another.
+        # What was started with one file is not resumed with another.
         with open(credit, "a") as file:
             file.write("C9,1,north,2020-01-01,,low\n")
         again = ["compare", credit, "--target", "risk", *FEW, "--out", "run", "--resume"]
@@ -411,7 +411,7 @@ class TestWhatWasSwallowed:
         frame = pd.DataFrame({"price": cells, "y": ["low", "high"] * 20})
         frame.to_csv(tmp_path / "t.csv", index=False)
         main(["train", "t.csv", "--target", "y", "--epochs", "1"])
-        said = "4 cells of 'price' are no number and count as missing, such as '8,122'"
+        said = "cells of 'price' that are not numbers count as missing: 4, such as '8,122'"
         assert said in capsys.readouterr().out
 
     def test_bins_of_values_that_repeat(self, capsys, tmp_path):

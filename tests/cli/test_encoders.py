@@ -61,7 +61,7 @@ def photos(tmp_path):
 def test_a_text_needs_no_option_but_the_target(reviews, capsys):
     main(["compare", "reviews.csv", "--target", "stars", "--out", "run", *QUICK])
     shown = capsys.readouterr().out
-    assert "reviews: 200 examples, 1 columns to predict from (1 text)" in shown
+    assert "reviews: 200 examples, 1 column to predict from (1 text)" in shown
     assert "text: 'review' encoded by tfidf as 200 numbers, fitted on each training part" in shown
     assert "column 'number' is not used: counts the rows" in shown
 

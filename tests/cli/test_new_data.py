@@ -85,9 +85,9 @@ def test_cells_that_cannot_be_read_are_named(capsys):
     new.to_csv("new.csv", index=False)
     main(["predict", "model.safetensors", "new.csv"])
     told = capsys.readouterr().err
-    assert "1 cells of 'x' are no number and count as missing, such as '1.5 m'" in told
-    assert "2 cells of 'size' are no word the model knows and count as missing" in told
-    assert "1 cells of 'age' are no number and count as missing, such as 'unknown'" in told
+    assert "cells of 'x' that are not numbers count as missing: 1, such as '1.5 m'" in told
+    assert "cells of 'size' that are not words the model knows count as missing: 2" in told
+    assert "cells of 'age' that are not numbers count as missing: 1, such as 'unknown'" in told
     assert "have no" not in told
 
 

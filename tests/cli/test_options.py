@@ -288,7 +288,7 @@ def test_a_list_that_begins_with_a_minus_sign_and_names_with_commas(capsys):
     main(["train", "t.csv", *given])
     said = capsys.readouterr().out
     assert "in this order: -1 < 0 < 1" in said
-    assert "1 columns to predict from" in said
+    assert "1 column to predict from" in said
 
 
 def test_what_a_run_brings_is_not_given_again(capsys):

@@ -399,7 +399,7 @@ class TestNumbersInProse:
         [
             ("<!-- number: run; cross entropy; argmax; mae -->9", "must close each number"),
             ("<!-- number: run; cross entropy -->9<!-- . -->", "must say `folder; label; rule"),
-            ("<!-- number: run; magic; argmax; mae -->9<!-- . -->", "'magic' is none"),
+            ("<!-- number: run; magic; argmax; mae -->9<!-- . -->", "'magic' is not"),
         ],
     )
     def test_what_cannot_be_filled_in(self, text, words):

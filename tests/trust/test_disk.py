@@ -69,7 +69,7 @@ def test_damage_in_the_middle_of_the_records_cuts_nothing_off(tmp_path):
     folder = RunFolder(uninterrupted(config, tmp_path / "run"))
     content = folder.records_path.read_bytes()
     folder.records_path.write_bytes(content.replace(b'"together": 1', b'"together": 3', 1))
-    with pytest.raises(RunFolderError, match="but line 2 is none"):
+    with pytest.raises(RunFolderError, match="but line 2 is not"):
         run(Setup(config), folder, resume=True)
     assert folder.records_path.stat().st_size == len(content)
 

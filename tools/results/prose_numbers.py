@@ -73,9 +73,7 @@ def _row(run: Run, label: str) -> Row:
     for row in run.results.done:
         if row.label == label:
             return row
-    raise ValueError(
-        f"a number must be of a treatment in {run.folder.path}, but {label!r} is none."
-    )
+    raise ValueError(f"a number must be of a treatment in {run.folder.path}, but {label!r} is not.")
 
 
 @lru_cache(maxsize=32)

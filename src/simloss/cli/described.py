@@ -29,7 +29,7 @@ def described(data: "DataConfig", dataset: "Dataset", made: "Proposal") -> Itera
         yield f"  column {name!r} is not used: {reason}"
     for name, entry in notes.get("not_numbers", {}).items():
         yield (
-            f"  {entry['count']:,} cells of {name!r} are no number and count as missing, "
+            f"  cells of {name!r} that are not numbers count as missing: {entry['count']:,}, "
             f"such as {entry['example']!r}"
         )
     for name in notes.get("tells_class", ()):
@@ -109,7 +109,8 @@ def _inputs(dataset: "Dataset") -> str:
     parts = [f"{kinds.count(kind)} {word}" for kind, word in words.items() if kind in kinds]
     gaps = sum(column.has_missing for column in dataset.columns)
     also = f", {gaps} with gaps" if gaps else ""
-    return f", {len(kinds)} columns to predict from ({', '.join(parts)}{also})"
+    columns = "1 column" if len(kinds) == 1 else f"{len(kinds)} columns"
+    return f", {columns} to predict from ({', '.join(parts)}{also})"
 
 
 def _texts(dataset: "Dataset", encoder: str) -> Iterator[str]:

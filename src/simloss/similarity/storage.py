@@ -135,7 +135,7 @@ def _ends(path: Path, similarity: Similarity) -> Tensor:
         str(similarity)
         if not any(t.isnan().any() for t in similarity.tensors.values() if t.is_floating_point()):
             return similarity.rows([0, similarity.num_classes - 1])
-    except Exception:  # tensors of any shape and kind may stand there
+    except Exception:  # it may hold tensors of any shape and kind
         pass
     raise ValueError(_not_ours(path))
 

@@ -66,7 +66,7 @@ def test_a_damaged_line_is_named(folder):
         folder.append([(record("a"), None)])
     for damage in (b"{not json}\n", b"[]\n", b'{"cell": "x"}\n', b"[" * 100000 + b"\n"):
         folder.records_path.write_bytes(folder.records_path.read_bytes()[:0] + damage)
-        with pytest.raises(RunFolderError, match="one record per line, but line 1 is none"):
+        with pytest.raises(RunFolderError, match="one record per line, but line 1 is not"):
             folder.records()
 
 

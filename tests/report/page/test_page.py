@@ -77,10 +77,29 @@ def test_every_page_is_small_whole_and_asks_nobody(any_run, page_of):
 def test_the_page_begins_with_the_verdict(ordered, parts_of):
     run = Run.read(ordered)
     words = parts_of(ordered).words.replace("\u00a0", " ")
-    assert run.verdict.sentence in words
+    assert run.verdict.sentence in words  # folded
+    box = words.partition("Verdict")[2].partition("In full")[0]
+    assert "We would use: " in box
+    assert "%" in run.verdict.sentence
+    assert "%" not in box.partition("Intervals")[0]  # one number per claim
     assert words.index("We would use: ") < words.index("Each loss with the parameter")
     for title in ("Trade-off", "What the nets put out", "Classes in use", "Mistakes"):
         assert title in words
+
+
+def test_a_rule_that_only_rivals_answer_by_has_no_plot_of_the_parameter(tmp_path):
+    config = made_up.config(losses=("simloss",), values=(0.3, 0.5))
+    config = replace(config, treatments=(*config.treatments, Treatment("boosted-regression")))
+    made = made_up.records(config, lambda arm, *_: 3.0 if made_up.without_similarity(arm) else 2.9)
+    for record in made:
+        if record["treatment"]["loss"] == "boosted-regression":
+            of = record["metrics"]
+            record["metrics"] = {part: {"nearest": of[part]["median"]} for part in of}
+    made_up.folder(tmp_path / "run", config, made)
+    words = Parts(page(Run.read(tmp_path / "run"))).words
+    shown = words.partition("Choosing the parameter")[2].partition("Trade-off")[0]
+    assert "Answered by the median" in shown
+    assert "nearest" not in shown
 
 
 def test_the_configuration_and_versions_are_there(ordered, parts_of):

@@ -245,7 +245,7 @@ def _parsed(line: bytes, path: Path, number: int) -> dict[str, Any]:
 
 def _no_record(path: Path, number: int, reason: str = "") -> RunFolderError:
     return RunFolderError(
-        f"'{path}' must hold one record per line, but line {number} is none{reason}; "
+        f"'{path}' must hold one record per line, but line {number} is not{reason}; "
         f"remove that line and resume, and its cell is run again."
     )
 

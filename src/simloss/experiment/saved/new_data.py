@@ -27,7 +27,7 @@ from .row_facts import identifiers, outside
 # One a shipped table: they come by name, without a file.
 _BY_NAME = ("diamonds", "abalone")
 # What a cell is not, where its text has no number.
-_KINDS = {"number": "no number", "date": "no such date", "rank": "no word the model knows"}
+_KINDS = {"number": "numbers", "date": "such dates", "rank": "words the model knows"}
 _UNREAD = {UNREADABLE: "cannot be read"}
 
 
@@ -145,8 +145,8 @@ def _news(encoder: Encoder, frame: Any, cells: Tensor) -> list[str]:
         if odd is not None:
             count, shown = odd
             notes.append(
-                f"{count:,} cells of {each.name!r} are {_KINDS[each.kind]} and count as "
-                f"missing, such as {shown!r}"
+                f"cells of {each.name!r} that are not {_KINDS[each.kind]} count as missing: "
+                f"{count:,}, such as {shown!r}"
             )
     return notes
 

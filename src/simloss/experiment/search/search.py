@@ -231,7 +231,7 @@ def _check(trial: Any, plan: Plan) -> None:
     """What a file says of a trial is what a search like this one would have written."""
     loss, curves = trial.params["loss"], trial.user_attrs.get("curves", [])
     if loss not in (BASELINE, *plan.space.losses):
-        raise ValueError(f"the loss {loss!r:.80} is none of this search")
+        raise ValueError(f"this search has no loss {loss!r:.80}")
     plan.space.treatment(trial.params)
     if not fits(curves, list[list[Finite]]) or not all(curves):
         raise ValueError(f"trial {trial.number} has no curves of numbers")

@@ -166,7 +166,7 @@ static double divisor(Work *work) {
     return sum;
 }
 
-/* 0, or 1 + the first row seen whose class is none, or -1 where memory is short. */
+/* 0, or 1 + the first row seen whose class does not exist, or -1 where memory is short. */
 int64_t simloss_loss(const Call *call, int is_double, int width) {
     Work work = {.call = call, .width = width, .scale = 1, .rows = call->outer * call->inner};
     work.is_mixed = call->has_probabilities || call->smoothing > 0;

@@ -78,9 +78,12 @@ def _add_parameters(made: Gallery, run: Run) -> None:
         for rule in run.results.rules:
             place = f"parameter-{len(made.parameter_plots)}"
             kind = f", over {symbol}" if len(kinds) > 1 else ""
+            plots = {name: against_parameter(run.verdict, symbol, rule, name) for name in shown}
+            if all(y is None for line in plots[shown[0]]["data"] for y in line["y"]):
+                continue  # a rule that only rivals answer by, which have no parameter
             made.parameter_plots.append((place, f"Answered by {answered_by(rule)}{kind}"))
-            for name in shown:
-                made.hang(place, against_parameter(run.verdict, symbol, rule, name), name)
+            for name, plot in plots.items():
+                made.hang(place, plot, name)
     for name in shown:
         on_one_scale([made.plots[place][name] for place, _ in made.parameter_plots])
 

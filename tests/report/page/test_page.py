@@ -81,7 +81,7 @@ def test_the_page_begins_with_the_verdict(ordered, parts_of):
     box = words.partition("Verdict")[2].partition("In full")[0]
     assert "We would use: " in box
     assert "%" in run.verdict.sentence
-    assert "%" not in box.partition("Intervals")[0]  # one number per claim
+    assert "%" not in box.partition("In code")[0]  # one number per claim
     assert words.index("We would use: ") < words.index("Each loss with the parameter")
     for title in ("Trade-off", "What the nets put out", "Classes in use", "Mistakes"):
         assert title in words

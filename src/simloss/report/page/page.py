@@ -73,7 +73,7 @@ def _points(sentence: str) -> list[str]:
         ['Trees (L2) are better: 2.3.', 'Not told apart: a net.']
     """
     short = re.sub(r" \((?=[^()]*(?:%|run))[^()]*\)", "", sentence)
-    short = re.sub(r": cross entropy's mistakes join .*? gives [\d.]*\d", "", short)
+    short = re.sub(r"(The \w+ is real): .*? as well", r"\1", short)
     return re.split(r"(?<=\.) (?=[A-Z\d])", short)
 
 

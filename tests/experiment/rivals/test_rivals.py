@@ -166,6 +166,18 @@ class TestWhichRivals:
         assert self.names(["none"]) == []
         assert self.names(["linear", "boosting"]) == ["linear", "boosting"]
 
+    def test_boosted_trees_on_the_features_of_an_encoder_only_if_named(self, config):
+        features = replace(abalone(), inputs=torch.zeros(4177, 257), columns=None)
+        assert self.names(None, dataset=features) == ["linear", "regression"]
+        assert self.names(["boosting"], dataset=features) == ["boosting"]
+        fewer = replace(features, inputs=torch.zeros(4177, 256))
+        assert "boosting" in self.names(None, dataset=fewer)
+        chosen = replace(config, treatments=(*config.treatments[:1], Treatment("linear")))
+        assert notes_on(chosen, features) == [
+            "Boosted trees take long on 257 features; --rivals boosting linear has them."
+        ]
+        assert notes_on(chosen, fewer) == []
+
     def test_images_have_none(self):
         images = replace(abalone(), inputs=torch.zeros(4177, 3, 8, 8), columns=None)
         assert self.names(None, dataset=images) == []

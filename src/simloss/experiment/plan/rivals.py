@@ -12,12 +12,17 @@ NONE = "none"
 # Measured in benchmarks/regression.py: with 24 rows per class a boosted classifier's mean error was
 # 1.6 times that of a boosted regression; from 80 on they were alike.
 _FEW_ROWS = 50
+# Features of an encoder are more. On 384 of them (CEFR, MiniLM) one run of boosted trees took a
+# hundred times as long as a net, and its mean error was higher: .50 against .47.
+_MOST_FEATURES = 256
 
 
 def rivals_for(
     named: Sequence[str] | None, dataset: Dataset, measured: Sequence[str]
 ) -> tuple[Treatment, ...]:
     """The rivals asked for, or all that suit: on a table, those for classes like these.
+
+    Boosted trees on the features of an encoder only if they are named.
 
     Args:
         named: names in `RIVALS`, or "none" alone; None for all that suit.
@@ -29,7 +34,8 @@ def rivals_for(
     if named is None:
         by_square = {"regression-l2"} if measured[0] != "mse" else set()
         suiting = [name for name, each in RIVALS.items() if has_order or each.needs is None]
-        named = [name for name in suiting if name not in by_square] if is_table else []
+        slow = {name for name in suiting if _is_slow(name, dataset)}
+        named = [name for name in suiting if name not in by_square | slow] if is_table else []
     if list(named) == [NONE]:
         return ()
     for name in named:
@@ -45,9 +51,16 @@ def rivals_for(
     return tuple(Treatment(name) for name in dict.fromkeys(named))
 
 
+def _is_slow(name: str, dataset: Dataset) -> bool:
+    return RIVALS[name].learner == "trees" and dataset.input_shape[0] > _MOST_FEATURES
+
+
 def notes_on(config: Config, dataset: Dataset) -> list[str]:
     """What a user should know about the rivals, a sentence each."""
     names = {treatment.loss for treatment in config.treatments}
+    if "linear" in names and "boosting" not in names and _is_slow("boosting", dataset):
+        count = f"{dataset.input_shape[0]:,} features"
+        return [f"Boosted trees take long on {count}; --rivals boosting linear has them."]
     rows = config.split.shares[0] * config.split.train_share * len(dataset) / dataset.num_classes
     if "boosting" not in names or rows >= _FEW_ROWS:
         return []

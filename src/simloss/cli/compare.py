@@ -2,14 +2,25 @@
 # ruff: noqa: D417  (`options` stands for what is said about the data)
 
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
 from .._imports import UsersName
 from .data_options import SHIPPED, DataOptions
-from .parameters import Decision, Flag, Names, Output, Several, Similarity, Training
+from .parameters import (
+    Decision,
+    Device,
+    Epochs,
+    Flag,
+    Names,
+    Out,
+    Output,
+    Resume,
+    Several,
+    Similarity,
+    Training,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -30,10 +41,10 @@ def compare(
     rivals: Annotated[list[str] | None, Several, Similarity] = None,
     decision: Annotated[Decision | None, Output] = None,
     seeds: Annotated[int, Training] = 10,
-    epochs: Annotated[int | None, Training] = None,
-    device: Annotated[str, Training] = "auto",
-    out: Annotated[Path | None, Output] = None,
-    resume: Annotated[bool, Flag, Output] = False,
+    epochs: Epochs = None,
+    device: Device = "auto",
+    out: Out = None,
+    resume: Resume = False,
     workers: Annotated[int | None, Training] = None,
     quick: Annotated[bool, Flag, Training] = False,
     worthwhile: Annotated[float, Output] = 1.0,
@@ -64,14 +75,6 @@ def compare(
         How to answer beside argmax; what suits the classes if not given.
     seeds
         How many runs of each treatment, a loss with one value.
-    epochs
-        The most epochs a net may train.
-    device
-        auto, cpu, cuda or mps.
-    out
-        The run folder; if not given, runs/NAME-DIGEST, which resumes an earlier run.
-    resume
-        Resume the run in --out.
     workers
         Processes; as many as there are cores if not given.
     quick

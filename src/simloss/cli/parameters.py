@@ -4,7 +4,8 @@ import csv
 import io
 import re
 from collections.abc import Iterable, Sequence
-from typing import Any, Literal, get_args
+from pathlib import Path
+from typing import Annotated, Any, Literal, get_args
 
 from cyclopts import Group, Parameter, Token
 
@@ -68,3 +69,27 @@ _OUTPUT = Group("Output", sort_key=5)
 Data, Similarity = Parameter(group=_DATA), Parameter(group=_SIMILARITY)
 Search, Training = Parameter(group=_SEARCH), Parameter(group=_TRAINING)
 Output = Parameter(group=_OUTPUT)
+
+
+def _told(group: Group, about: str) -> Parameter:
+    return Parameter(group=group, help=about)
+
+
+# What several commands take, described once.
+Device = Annotated[str, _told(_TRAINING, "auto, cpu, cuda or mps.")]
+Epochs = Annotated[
+    int | None, _told(_TRAINING, "The most epochs a net may train; else until early stopping.")
+]
+Cluster = Annotated[
+    str | None, _told(_TRAINING, "dask://host:port, to train on a Dask cluster instead.")
+]
+Processes = Annotated[
+    int,
+    _told(_TRAINING, "Processes with one thread each; 1 trains one net at a time on all cores."),
+]
+Papers = Annotated[Path | None, _told(_DATA, "The archive or folder of utkface, afad or cifar100.")]
+Out = Annotated[
+    Path | None,
+    _told(_OUTPUT, "The run folder; else runs/NAME-DIGEST, which resumes an earlier run."),
+]
+Resume = Annotated[bool, Flag, _told(_OUTPUT, "Resume what is in --out.")]

@@ -1,28 +1,43 @@
 """`simloss reproduce`: the paper's experiments."""
+# ruff: noqa: D417  (what several commands take is described in parameters.py)
 
-from pathlib import Path
 from typing import Annotated, Literal
 
 from .._imports import UsersName
-from .parameters import Data, Flag, Name, Names, Output, Several, Similarity, Training
+from .parameters import (
+    Cluster,
+    Data,
+    Device,
+    Epochs,
+    Flag,
+    Name,
+    Names,
+    Out,
+    Papers,
+    Processes,
+    Resume,
+    Several,
+    Similarity,
+    Training,
+)
 
 
 def reproduce(
     task: Literal["utkface", "afad", "cifar100"],
     /,
     *,
-    data: Annotated[Path | None, Data] = None,
+    data: Papers = None,
     r: Annotated[list[float] | None, Several, Similarity] = None,
     lower_bound: Annotated[list[float] | None, Several, Similarity] = None,
     loss: Annotated[list[UsersName] | None, Names, Several, Similarity] = None,
     similarity: Annotated[UsersName | None, Name, Similarity] = None,
     seeds: Annotated[int, Training] = 10,
-    epochs: Annotated[int | None, Training] = None,
-    out: Annotated[Path | None, Output] = None,
-    resume: Annotated[bool, Flag, Output] = False,
-    workers: Annotated[int, Training] = 1,
-    cluster: Annotated[str | None, Training] = None,
-    device: Annotated[str, Training] = "auto",
+    epochs: Epochs = None,
+    out: Out = None,
+    resume: Resume = False,
+    workers: Processes = 1,
+    cluster: Cluster = None,
+    device: Device = "auto",
     download: Annotated[bool, Flag, Data] = False,
 ) -> None:
     """Rerun an experiment of the paper; every default is the paper's.
@@ -31,8 +46,6 @@ def reproduce(
     ----------
     task
         utkface or afad (age from a face), or cifar100 (96 of its classes).
-    data
-        The archive or folder of the data set.
     r
         Reduction factors of the age tasks; 0 is cross entropy, which always runs.
     lower_bound
@@ -43,18 +56,6 @@ def reproduce(
         order, values, gaussian; words, words-angle, tree; a saved file, or module:factory.
     seeds
         How many runs of each treatment, all on the paper's one split.
-    epochs
-        The most epochs a net may train; without it, until early stopping.
-    out
-        The run folder; if not given, runs/NAME-DIGEST, which resumes an earlier run.
-    resume
-        Resume the run in --out.
-    workers
-        Processes with one thread each; 1 trains one net at a time with all cores.
-    cluster
-        dask://host:port, to train on a Dask cluster instead.
-    device
-        auto, cpu, cuda or mps.
     download
         Fetch CIFAR-100 into the cache folder first.
     """

@@ -1,10 +1,11 @@
 """`simloss run`: an experiment from its configuration file."""
+# ruff: noqa: D417  (what several commands take is described in parameters.py)
 
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
-from .parameters import Data, Flag, Output, Training
+from .parameters import Cluster, Data, Out, Processes, Resume, Training
 
 
 def run(
@@ -12,10 +13,10 @@ def run(
     /,
     *,
     data: Annotated[Path | None, Data] = None,
-    out: Annotated[Path | None, Output] = None,
-    resume: Annotated[bool, Flag, Output] = False,
-    workers: Annotated[int, Training] = 1,
-    cluster: Annotated[str | None, Training] = None,
+    out: Out = None,
+    resume: Resume = False,
+    workers: Processes = 1,
+    cluster: Cluster = None,
     device: Annotated[str | None, Training] = None,
 ) -> None:
     """Run the experiment a config.yaml describes, such as the one in any run folder.
@@ -26,14 +27,6 @@ def run(
         The configuration file.
     data
         Where the data is, if not where the configuration says.
-    out
-        The run folder; if not given, runs/NAME-DIGEST, which resumes an earlier run.
-    resume
-        Resume the run in --out.
-    workers
-        Processes with one thread each; 1 trains one net at a time with all cores.
-    cluster
-        dask://host:port, to train on a Dask cluster instead.
     device
         auto, cpu, cuda or mps; if not given, what the configuration says.
     """

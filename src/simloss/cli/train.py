@@ -9,7 +9,7 @@ from cyclopts import Parameter
 
 from .._imports import UsersName
 from .data_options import PAPER, DataOptions
-from .parameters import Data, Decision, Name, Output, Similarity, Training
+from .parameters import Data, Decision, Device, Epochs, Name, Output, Papers, Similarity, Training
 
 
 def train(
@@ -17,13 +17,13 @@ def train(
     /,
     *,
     from_: Annotated[Path | None, Parameter(name="--from"), Data] = None,
-    data: Annotated[Path | None, Data] = None,
+    data: Papers = None,
     loss: Annotated[UsersName | None, Name, Similarity] = None,
     value: Annotated[float | None, Parameter(name=["--value", "--r"]), Similarity] = None,
     decision: Annotated[Decision | None, Output] = None,
-    epochs: Annotated[int | None, Training] = None,
+    epochs: Epochs = None,
     seed: Annotated[int, Training] = 0,
-    device: Annotated[str, Training] = "auto",
+    device: Device = "auto",
     out: Annotated[Path, Output] = Path("model.safetensors"),
     options: DataOptions = DataOptions(),  # noqa: B008
 ) -> None:
@@ -36,8 +36,6 @@ def train(
     from_
         A run folder of compare instead of a source: what it recommends is trained on all of its
         data, for as many epochs as its runs took.
-    data
-        The archive or folder of utkface, afad or cifar100.
     loss
         blended, soft-target, simloss, proper, cross-entropy, or module:class; on a table also a
         rival: boosting, boosted-regression, linear, regression. If not given, cross-entropy, which
@@ -47,13 +45,9 @@ def train(
     decision
         How the net will answer; the best epoch is chosen for it. If not given, what suits the
         classes: the median of an order, the lowest expected height in a tree.
-    epochs
-        The most epochs to train; if not given, until early stopping.
     seed
         Of the weights, the order of examples and, except for utkface, afad and cifar100,
         which examples are for training, validation and test.
-    device
-        auto, cpu, cuda or mps.
     out
         Where the model goes.
     """

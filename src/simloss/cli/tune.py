@@ -11,11 +11,14 @@ from typing import TYPE_CHECKING, Annotated
 from .._imports import UsersName
 from .data_options import PAPER, DataOptions
 from .parameters import (
-    Data,
     Decision,
-    Flag,
+    Device,
+    Epochs,
     Names,
+    Out,
     Output,
+    Papers,
+    Resume,
     Search,
     Several,
     Similarity,
@@ -31,7 +34,7 @@ def tune(
     source: UsersName,
     /,
     *,
-    data: Annotated[Path | None, Data] = None,
+    data: Papers = None,
     decision: Annotated[Decision | None, Output] = None,
     loss: Annotated[list[UsersName] | None, Names, Several, Similarity] = None,
     rivals: Annotated[list[str] | None, Several, Similarity] = None,
@@ -39,10 +42,10 @@ def tune(
     budget: Annotated[int | None, Search] = None,
     search_seeds: Annotated[int, Search] = 3,
     seeds: Annotated[int, Training] = 10,
-    epochs: Annotated[int | None, Training] = None,
-    device: Annotated[str, Training] = "auto",
-    out: Annotated[Path | None, Output] = None,
-    resume: Annotated[bool, Flag, Output] = False,
+    epochs: Epochs = None,
+    device: Device = "auto",
+    out: Out = None,
+    resume: Resume = False,
     workers: Annotated[int | None, Training] = None,
     options: DataOptions = DataOptions(),  # noqa: B008
 ) -> None:
@@ -55,8 +58,6 @@ def tune(
     ----------
     source
         What compare takes, or utkface, afad, cifar100 with --data.
-    data
-        The archive or folder of utkface, afad, cifar100.
     decision
         How the net will answer; what suits the classes if not given.
     loss
@@ -72,14 +73,6 @@ def tune(
         How many nets, each on its own split, a trial is the mean of.
     seeds
         How many runs of each treatment the final comparison has.
-    epochs
-        The most epochs a net may train.
-    device
-        auto, cpu, cuda or mps.
-    out
-        The run folder; if not given, runs/tune-NAME-DIGEST, which resumes an earlier run.
-    resume
-        Resume the search in --out.
     workers
         Processes of the final comparison; as many as there are cores if not given.
     """

@@ -5,6 +5,7 @@ at the parent (:func:`simloss.decide_node`), or a truth known only as "some bird
 the truth counts as right, because nothing says that it is wrong.
 """
 
+from functools import partial
 from typing import Any
 
 import torch
@@ -112,14 +113,6 @@ def _of_errors(sums: Tensor, without_errors: float) -> Tensor:
     return torch.where(sums[1] > 0, sums[0] / sums[1].clamp(min=1), without_errors)
 
 
-def _one_without_errors(sums: Tensor) -> Tensor:
-    return _of_errors(sums, 1.0)
-
-
-def _zero_without_errors(sums: Tensor) -> Tensor:
-    return _of_errors(sums, 0.0)
-
-
 @metric(
     "FSA",
     formula="share of wrong answers that are in the superclass of the truth",
@@ -127,7 +120,7 @@ def _zero_without_errors(sums: Tensor) -> Tensor:
     needs={"tree"},
     percent=True,
     companions=_BESIDE_ERRORS,
-    finish=_one_without_errors,
+    finish=partial(_of_errors, without_errors=1.0),
 )
 def failed_superclass_accuracy(answers: Any, truth: Any, tree: Any, *, level: int = 1) -> Tensor:
     r"""The share of the wrong answers that are in the right superclass.
@@ -184,7 +177,7 @@ def mean_height(answers: Any, truth: Any, tree: Any) -> Tensor:
     higher_is_better=False,
     needs={"tree"},
     companions=_BESIDE_ERRORS,
-    finish=_zero_without_errors,
+    finish=partial(_of_errors, without_errors=0.0),
 )
 def severity(answers: Any, truth: Any, tree: Any) -> Tensor:
     r"""How far up the tree answer and truth meet, over the wrong answers alone.

@@ -149,10 +149,10 @@ def test_a_planted_effect_is_found_and_said_in_order():
     assert found.can_tell
     first = found.sentence.split(". ")[0]
     assert first.startswith("Answer by the median: mean error ")
-    assert "rings (all 10 runs)" in found.sentence
+    assert "rings (better in all 10 runs)" in found.sentence
     assert "Training with similarity lowers that to about 2." in found.sentence
     assert "%, between −" in found.sentence
-    assert "; all 10 runs): " in found.sentence
+    assert "; better in all 10 runs): " in found.sentence
     assert found.recommendation.rule == "median"
     assert found.recommendation.row.uses_similarity
 
@@ -175,7 +175,7 @@ def test_a_harmful_similarity_is_said_to_do_harm():
 def test_a_decision_that_does_nothing_is_not_praised():
     config = made_up.config()
     found = verdict(made_up.records(config, similarity_helps_by(0.5, rule_gain=0.001)), config)
-    assert found.judgement.decision is None or ", no clear difference)" in found.sentence
+    assert found.judgement.decision is None or ", which may be luck)" in found.sentence
 
 
 def test_a_gain_that_is_too_small_is_not_recommended():
@@ -262,7 +262,7 @@ def test_a_winner_that_is_no_net_is_named_first_and_similarity_still_answered():
         head = {"cell": f"boosted-{seed}", "status": "done", "seed": seed, "treatment": words}
         made.append({**head, "metrics": both})
     found = verdict(made, config)
-    assert found.sentence.startswith("Boosted regression is better than every net here: mean error")
+    assert found.sentence.startswith("The best here is boosted regression: mean error about ")
     assert "Training with similarity lowers that to about " in found.sentence
     assert str(found.recommendation) == "boosted regression, answered by the nearest class"
     assert found.helps
@@ -270,6 +270,27 @@ def test_a_winner_that_is_no_net_is_named_first_and_similarity_still_answered():
     [own] = [table for table in found.tables if table.rule == "nearest"]
     assert list(own.groups) == ["boosted regression"]
     assert found.as_dict()["other"]["candidate"]["label"] == "boosted regression"
+
+
+def test_a_decision_that_changes_nothing_says_so():
+    config = made_up.config(losses=("simloss",), values=(0.5,))
+    made = made_up.records(config, made_up.same_everywhere, noise=0.0, luck=0.1)
+    for record in made:
+        record["metrics"]["validation"]["median"]["mae"] -= 0.01  # so that the median is chosen
+    said = verdict(made, config).sentence
+    assert said.startswith("Answer by the median: mean error 4.")
+    assert " rings, as before. " in said
+
+
+def test_what_is_claimed_is_one_gain_and_not_two():
+    """The percentage is of the value that is claimed, which is less than what was seen."""
+    config = made_up.config(losses=("simloss",), values=(0.5,), rules=("argmax",))
+    found = verdict(made_up.records(config, similarity_helps_by(1.0, 0), noise=0.2), config)
+    assert found.helps
+    asked = found.judgement.similarity
+    before, claimed = asked.comparison.baseline, asked.expected
+    assert f"{100 * (claimed / before - 1):.0f} %".replace("-", "−") in found.sentence
+    assert asked.gain > 1 - claimed / before + 0.005
 
 
 def test_what_is_as_good_is_listed_simplest_first():

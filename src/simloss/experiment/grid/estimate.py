@@ -1,34 +1,75 @@
-"""How long a grid will take, from a few steps of one net."""
+"""How long a grid will take, from two short epochs of some of its nets."""
 
 import os
 import time
+from dataclasses import replace
 
 import torch
 
-from ..plan.treatment import Treatment
-from .run import _stackable, cells_of
+from ..train.loop import Part
+from .cell import run_cell
+from .run import Cell, cells_of, tasks_of
 from .setup import Setup
+from .stacked_cells import run_cells_together
 
 # A net trains for about so many epochs before it stops improving, beyond those of its patience.
 _EPOCHS = 20
-# A net in a stack of forty takes so much of the time it would take alone.
-_IN_A_STACK = 0.35
-_STEPS = 3
+# Nets of a stack, batches of each epoch and examples of a part that are tried.
+_NETS, _BATCHES, _FEWEST = 10, 3, 32
+
+
+class _Short(Setup):
+    """The same experiment with the first examples of each part, the same for all seeds."""
+
+    some: dict[str, Part]
+
+    def parts(self, seed: int) -> dict[str, Part]:
+        return self.some
 
 
 def seconds_of(setup: Setup, workers: int | None = None) -> float:
-    """About how many seconds the cells of an experiment will train."""
-    config, seed = setup.config, setup.config.seeds[0]
-    part = setup.parts(seed)["train"]
-    net, loss = setup.net(seed), setup.objective(Treatment("cross-entropy"), seed)
-    some = torch.arange(min(len(part), config.training.batch_size))
-    x, y = part.ready(part.inputs[some]), part.labels[some]
-    loss(net(x), y).backward()  # the first step is slower
+    """About how many seconds the nets of an experiment will train."""
+    training = setup.config.training
+    tasks = [
+        task for task in tasks_of(setup, cells_of(setup.config)) if task[0][0].learner == "net"
+    ]
+    if not tasks:
+        return 0.0
     began = time.perf_counter()
-    for _ in range(_STEPS):
-        loss(net(x), y).backward()
-    step = (time.perf_counter() - began) / _STEPS
-    epochs = min(config.training.epochs, _EPOCHS + config.training.patience)
-    steps = -(-len(part) // config.training.batch_size) * epochs
-    share = _IN_A_STACK if _stackable(setup) else 1.0
-    return share * step * steps * len(cells_of(config)) / (workers or os.cpu_count() or 1)
+    parts = setup.parts(setup.config.seeds[0])
+    preparing = time.perf_counter() - began
+    processes = min(workers or os.cpu_count() or 1, len(tasks))
+    epoch, measuring = _tried(setup, parts, tasks[0][:_NETS], 1 if processes > 1 else None)
+    net = epoch * min(training.epochs, _EPOCHS + training.patience) + measuring
+    total = sum(len(task) * net + len({seed for _, seed in task}) * preparing for task in tasks)
+    return total / processes
+
+
+def _tried(
+    setup: Setup, parts: dict[str, Part], cells: list[Cell], threads: int | None
+) -> tuple[float, float]:
+    """The seconds that an epoch of one net takes, and what comes after the last."""
+    training = setup.config.training
+    share = min(1.0, _BATCHES * training.batch_size / len(parts["train"]))
+    config = replace(setup.config, training=replace(training, epochs=2))
+    short = _Short(config, setup.dataset)
+    short.some = {name: _first(part, share) for name, part in parts.items()}
+    times: list[float] = []
+    before = torch.get_num_threads()
+    torch.set_num_threads(threads or before)
+    try:
+        if len(cells) > 1:
+            run_cells_together(short, cells, lambda line: times.append(time.perf_counter()))
+        else:
+            run_cell(short, *cells[0], lambda line: times.append(time.perf_counter()))
+    finally:
+        torch.set_num_threads(before)
+    if len(times) < 2:  # it failed at once, and so will the others
+        return 0.0, 0.0
+    of_one = 1 / (share * len(cells))
+    return of_one * (times[1] - times[0]), of_one * (time.perf_counter() - times[1])
+
+
+def _first(part: Part, share: float) -> Part:
+    count = max(_FEWEST, round(share * len(part)))
+    return Part(part.inputs[:count], part.labels[:count], part.ready)

@@ -63,7 +63,7 @@ def run(
         cells = cells_of(config)
         tasks = [
             todo
-            for task in _tasks(setup, cells)
+            for task in tasks_of(setup, cells)
             if (todo := [cell for cell in task if cell_id(config, *cell) not in recorded])
         ]
         already = len(cells) - sum(len(task) for task in tasks)
@@ -75,7 +75,7 @@ def run(
         return folder.records()
 
 
-def _tasks(setup: Setup, cells: list[Cell]) -> list[list[Cell]]:
+def tasks_of(setup: Setup, cells: list[Cell]) -> list[list[Cell]]:
     """Lists of cells that one process works on: one cell, or a stack of small nets of one kind.
 
     They depend on the configuration alone. A stack is recorded as a whole, so a resumed run has the

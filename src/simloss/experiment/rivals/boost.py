@@ -70,20 +70,23 @@ def boost(
     return outcome
 
 
+def settings_of(objective: Objective, num_classes: int) -> dict[str, Any]:
+    """What LightGBM is told of the task, chosen by `python -m benchmarks.boosting_settings`."""
+    if isinstance(objective, Regression):
+        return {**_SETTINGS, "objective": "l2" if objective.squared else "l1"}
+    rate = 0.2 if num_classes > _MANY_CLASSES else 0.1
+    named = {"objective": "multiclass", "num_class": num_classes, "learning_rate": rate}
+    return {**_SETTINGS, **named}
+
+
 def _booster(
     objective: Objective, training: Part, validation: Part, num_classes: int, seed: int
 ) -> Any:
     """Before the first round, with the validation part to be watched."""
     import lightgbm
 
-    if isinstance(objective, Regression):
-        named: dict[str, Any] = {"objective": "l2" if objective.squared else "l1"}
-    else:
-        rate = 0.2 if num_classes > _MANY_CLASSES else 0.1
-        named = {"objective": "multiclass", "num_class": num_classes, "learning_rate": rate}
     settings = {
-        **_SETTINGS,
-        **named,
+        **settings_of(objective, num_classes),
         "seed": seed % 2**31,
         "num_threads": 1,  # on a table of thousands of rows, two on a busy machine take ten times
         "deterministic": True,

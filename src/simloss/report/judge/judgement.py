@@ -182,6 +182,7 @@ def _as_good(results: Results, best: Candidate, rows: list[Row]) -> tuple[Candid
     return tuple(sorted(found, key=lambda each: _place(each.row)))
 
 
-def _place(row: Row) -> int:
-    loss = row.treatment["loss"]
-    return _SIMPLEST_FIRST.index(loss) if loss in _SIMPLEST_FIRST else len(_SIMPLEST_FIRST)
+def _place(row: Row) -> tuple[int, bool]:
+    loss, last = row.treatment["loss"], len(_SIMPLEST_FIRST)
+    place = _SIMPLEST_FIRST.index(loss) if loss in _SIMPLEST_FIRST else last
+    return place, bool(row.treatment.get("options"))

@@ -26,10 +26,11 @@ def sentence(results: Results, found: Judgement) -> str:
         return _alone(results, found.baseline.row)
     if found.learned_nothing:
         return _nothing(results, found)
-    parts = [_decision(results, found), _similarity(results, found), _other(results, found)]
-    if found.other is not None and found.other.is_yes:  # the winner first
-        parts = [parts[2], *parts[:2]]
-    return " ".join(part for part in (*parts, _as_good(found)) if part)
+    parts = [_decision(results, found), _similarity(results, found), _as_good(found)]
+    if found.other is not None and found.other.is_yes:  # the winner first, with what is as good
+        decided = f"With cross entropy, {parts[0][0].lower()}{parts[0][1:]}"
+        parts = [_other(results, found.other), parts[2], decided, parts[1]]
+    return " ".join(part for part in parts if part)
 
 
 def _nothing(results: Results, found: Judgement) -> str:
@@ -51,10 +52,12 @@ def _decision(results: Results, found: Judgement) -> str:
         value = numbers(results.metric, found.baseline.value(results))[0]
         return f"Answer by {rule}: {_noun(results)} {value}{_unit(results)}."
     before, after = _numbers(results, question.comparison)
-    moved = f"{before} to {after}" if before != after else f"{after} as before"
+    if before == after:
+        return f"Answer by {rule}: {_noun(results)} {after}{_unit(results)}, as before."
     how = _wins(question.comparison)
-    doubt = "" if question.is_clear or not question.has_runs else ", no clear difference"
-    return f"Answer by {rule}: {_noun(results)} {moved}{_unit(results)} ({how}{doubt})."
+    doubt = "" if question.is_clear or not question.has_runs else ", which may be luck"
+    moved = f"{before} to {after}{_unit(results)}"
+    return f"Answer by {rule}: {_noun(results)} {moved} ({how}{doubt})."
 
 
 def _similarity(results: Results, found: Judgement) -> str:
@@ -66,8 +69,7 @@ def _similarity(results: Results, found: Judgement) -> str:
     comparison, name = question.comparison, _named(question.candidate, found.baseline)
     if question.is_yes:
         verb = "raises" if comparison.difference > 0 else "lowers"
-        value = numbers(results.metric, question.expected)[0]
-        facts = _facts(results, comparison)
+        value, facts = _claimed(results, question)
         return f"Training with similarity {verb} that to about {value} ({facts}): {name}."
     facts = _facts(results, comparison)
     if not question.has_runs:
@@ -92,19 +94,12 @@ def _more(question: Question) -> str:
     return f" About {runs(question.runs_wanted)} would tell."
 
 
-def _other(results: Results, found: Judgement) -> str:
+def _other(results: Results, question: Question) -> str:
     """A winner that is not told which classes are alike."""
-    question = found.other
-    if question is None or not question.is_yes:
-        return ""
-    assert found.baseline is not None
-    name = _named(question.candidate, question.candidate)
-    beaten = "every net here" if not question.candidate.row.is_net else str(question.against)
-    value = numbers(results.metric, question.expected)[0]
-    return (
-        f"{name[0].upper()}{name[1:]} is better than {beaten}: {_noun(results)} about "
-        f"{value}{_unit(results)} ({_facts(results, question.comparison)})."
-    )
+    value, facts = _claimed(results, question)
+    best, beaten = question.candidate.row.label, question.against.row.label
+    measured = f"{_noun(results)} about {value}{_unit(results)}"
+    return f"The best here is {best}: {measured} (against {beaten}: {facts})."
 
 
 def _as_good(found: Judgement) -> str:
@@ -112,8 +107,8 @@ def _as_good(found: Judgement) -> str:
         return ""
     names = [_named(each, found.recommendation) for each in found.as_good]
     more = len(names) - _MOST_NAMES
-    shown = names[:_MOST_NAMES] + ([f"{more} more"] if more > 0 else [])
-    return f"Not told apart from it: {listed(shown)}."
+    shown = names[:_MOST_NAMES] + ([f"and {more} more"] if more > 0 else [])
+    return f"Not told apart from it: {'; '.join(shown)}."
 
 
 def _named(each: Candidate, beside: Candidate) -> str:
@@ -122,10 +117,17 @@ def _named(each: Candidate, beside: Candidate) -> str:
     return f"{each.row.label}{rule}"
 
 
-def _facts(results: Results, comparison: Comparison) -> str:
-    """As in "−5 %, between −8 and −2 %; 9 of 10 runs"."""
+def _claimed(results: Results, question: Question) -> tuple[str, str]:
+    """The value to expect of fresh data, and the facts about it."""
+    before, after = question.comparison.baseline, question.expected
+    return numbers(results.metric, before, after)[1], _facts(results, question.comparison, after)
+
+
+def _facts(results: Results, comparison: Comparison, after: float | None = None) -> str:
+    """As in "−5 %, between −8 and −2 %; better in 9 of 10 runs", of `after` or of what was seen."""
     before = comparison.baseline
-    text = change(results.metric, before, before + comparison.difference)
+    after = before + comparison.difference if after is None else after
+    text = change(results.metric, before, after)
     low, high = comparison.interval
     if not math.isnan(low) and comparison.runs >= FEWEST_RUNS:
         text += f", {between(results.metric, before, before + low, before + high)}"
@@ -133,10 +135,15 @@ def _facts(results: Results, comparison: Comparison) -> str:
 
 
 def _wins(comparison: Comparison) -> str:
+    if comparison.runs == 1:
+        return "1 run"
     if comparison.wins == comparison.runs:
-        every = {1: "1 run", 2: "both runs"}
-        return every.get(comparison.runs, f"all {runs(comparison.runs)}")
-    return f"{comparison.wins} of {runs(comparison.runs)}"
+        return (
+            "better in both runs"
+            if comparison.runs == 2
+            else f"better in all {runs(comparison.runs)}"
+        )
+    return f"better in {comparison.wins} of {runs(comparison.runs)}"
 
 
 def _numbers(results: Results, comparison: Comparison) -> tuple[str, ...]:

@@ -187,7 +187,7 @@ def verdict(
         >>> found = verdict(runs, config)
         >>> print(found.sentence)
         Answer by the most probable class: mean error 1.62 rings. Training with similarity lowers
-        that to about 1.55 (−5 %, between −6 and −3 %; all 6 runs): SimLoss, r = 0.5.
+        that to about 1.55 (−5 %, between −6 and −3 %; better in all 6 runs): SimLoss, r = 0.5.
         >>> print(found.recommendation)
         SimLoss, r = 0.5, answered by the most probable class
     """

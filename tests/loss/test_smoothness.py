@@ -196,6 +196,20 @@ TARGET = torch.tensor([0, 1, -100, 5, 1])
 
 
 @pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("C", [3, 40])
+@pytest.mark.parametrize("name", list(LOSSES))
+def test_the_graph_of_another_similarity(name, form, C):
+    """An order along a ring, or with any other edges than its own."""
+    z, y = torch.randn(19, C, dtype=torch.float64, requires_grad=True), torch.arange(19) % C
+    options = {"smoothness": 0.5 * class_graph(knowledge(C)[form])}
+    S, (function, _, formula) = order(C, 0.7), LOSSES[name]
+    ours = function(z, y, S, **options)
+    plain = formula_loss(formula, z, y, S, Options(**options))
+    torch.testing.assert_close(ours, plain)
+    torch.testing.assert_close(*(torch.autograd.grad(each, z)[0] for each in (ours, plain)))
+
+
+@pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("options", [{}, {"reduction": "none"}, {"label_smoothing": 0.2}])
 def test_derivatives(loss_function, form, options):
     S = knowledge(C)[form]

@@ -68,35 +68,46 @@ typedef struct {
     int side_by_side; /* lane l is l entries after lane 0 */
 } NAME(Places);
 
-INLINE void NAME(load)(const NAME(Places) *rows, int64_t C, V *out) {
-    int64_t c = 0, step = rows->step;
+/* At most L classes from c on, a vector for each. */
+INLINE void NAME(load_tile)(const NAME(Places) *rows, int64_t c, int64_t C, V *out) {
+    int64_t step = rows->step;
+    int count = C - c < L ? (int)(C - c) : L;
     if (rows->side_by_side) {
-        for (; c < C; c++) {
-            out[c] = *(const U *)(rows->at[0] + c * step);
-            __builtin_prefetch(rows->at[0] + c * step + 4 * L);
+        for (int k = 0; k < count; k++) {
+            const REAL *at = rows->at[0] + (c + k) * step;
+            out[k] = *(const U *)at;
+            __builtin_prefetch(at + 4 * L);
         }
-    } else if (step == 1) {
-        for (; c + L <= C; c += L) {
-            for (int l = 0; l < L; l++) out[c + l] = *(const U *)(rows->at[l] + c);
-            NAME(transpose)(out + c);
-        }
+    } else if (step == 1 && count == L) {
+        for (int l = 0; l < L; l++) out[l] = *(const U *)(rows->at[l] + c);
+        NAME(transpose)(out);
+    } else {
+        for (int k = 0; k < count; k++)
+            for (int l = 0; l < L; l++) LANE(out, k, l) = rows->at[l][(c + k) * step];
     }
-    for (; c < C; c++)
-        for (int l = 0; l < L; l++) LANE(out, c, l) = rows->at[l][c * step];
+}
+
+/* The same back, for n rows; `in` is used up. */
+INLINE void NAME(store_tile)(const NAME(Places) *rows, int n, int64_t c, int64_t C, V *in) {
+    int64_t step = rows->step;
+    int count = C - c < L ? (int)(C - c) : L;
+    if (rows->side_by_side && n == L) {
+        for (int k = 0; k < count; k++) *(U *)(rows->at[0] + (c + k) * step) = in[k];
+    } else if (step == 1 && count == L) {
+        NAME(transpose)(in);
+        for (int l = 0; l < n; l++) *(U *)(rows->at[l] + c) = in[l];
+    } else {
+        for (int k = 0; k < count; k++)
+            for (int l = 0; l < n; l++) rows->at[l][(c + k) * step] = LANE(in, k, l);
+    }
+}
+
+INLINE void NAME(load)(const NAME(Places) *rows, int64_t C, V *out) {
+    for (int64_t c = 0; c < C; c += L) NAME(load_tile)(rows, c, C, out + c);
 }
 
 INLINE void NAME(store)(const NAME(Places) *rows, int n, int64_t C, V *in) {
-    int64_t c = 0, step = rows->step;
-    if (rows->side_by_side && n == L) {
-        for (; c < C; c++) *(U *)(rows->at[0] + c * step) = in[c];
-    } else if (step == 1) {
-        for (; c + L <= C; c += L) {
-            NAME(transpose)(in + c);
-            for (int l = 0; l < n; l++) *(U *)(rows->at[l] + c) = in[c + l];
-        }
-    }
-    for (; c < C; c++)
-        for (int l = 0; l < n; l++) rows->at[l][c * step] = LANE(in, c, l);
+    for (int64_t c = 0; c < C; c += L) NAME(store_tile)(rows, n, c, C, in + c);
 }
 
 /* The row of S for class y, as the tables and the stored matrix have it. */
@@ -223,8 +234,8 @@ INLINE void NAME(pull)(const Call *call, int64_t y, const REAL *e, const REAL *m
     }
 }
 
-/* The highest of a row, lane by lane, NaN in a lane that has one; a copy of the row in `e`, -infinity past
- * its end. Four at a time, because each must wait for the one before it. */
+/* The highest of a row, lane by lane, NaN in a lane that has one. Unless `e` is NULL it gets a copy of the
+ * row, -infinity past its end. Four at a time, because each must wait for the one before it. */
 INLINE V NAME(highest)(const REAL *z, REAL *e, int64_t C) {
     V high[4];
     I wrong = {0};
@@ -235,15 +246,28 @@ INLINE V NAME(highest)(const REAL *z, REAL *e, int64_t C) {
             V x = *(const U *)(z + c + k * L);
             wrong |= x != x;
             high[k] = CHOOSE(x > high[k], x, high[k]);
-            *(U *)(e + c + k * L) = x;
+            if (e) *(U *)(e + c + k * L) = x;
         }
     for (; c < C; c += L) {
-        V x = *(U *)(e + c) = NAME(part)(z, c, C, -INFINITY);
+        V x = NAME(part)(z, c, C, -INFINITY);
+        if (e) *(U *)(e + c) = x;
         wrong |= x != x;
         high[0] = CHOOSE(x > high[0], x, high[0]);
     }
     for (int k = 1; k < 4; k++) high[0] = CHOOSE(high[k] > high[0], high[k], high[0]);
     return CHOOSE(wrong, NAME(all)(NAN), high[0]);
+}
+
+/* Of L vectors, a row in each: the highest of each row, and where it is no finite number. They are used up. */
+INLINE V NAME(tops)(V *x, I *wrong) {
+    V high = NAME(all)(-INFINITY);
+    NAME(transpose)(x);
+    for (int l = 0; l < L; l++) {
+        *wrong |= x[l] != x[l];
+        high = CHOOSE(x[l] > high, x[l], high);
+    }
+    *wrong |= ~((high > NAME(all)(-INFINITY)) & (high < NAME(all)(INFINITY)));
+    return high;
 }
 
 /* Of L vectors, a row in each: the sum of each row. They are used up. */
@@ -388,46 +412,6 @@ INLINE void NAME(proper)(const Work *work, NAME(Lanes) *b, const int64_t *y) {
     }
     NAME(times)(work, b->h, b->a, 1);
     for (int64_t c = 0; c < C; c++) b->w[c] -= b->e[c] * b->a[c];
-}
-
-/* The same for an order in three passes: S e, the column S_.y and S h are running sums, from the left
- * and from the right, so each is half made in one pass and finished in the next. */
-INLINE void NAME(proper_order)(const Work *work, NAME(Lanes) *b, const int64_t *y) {
-    int64_t C = work->call->classes;
-    V r = NAME(all)((REAL)work->call->r), one = NAME(all)(1), tiny = NAME(all)((REAL)(C * TINY));
-    V of_e = {0}, of_y = {0}, of_h = {0}, expected = {0}, missed = {0}, own = {0};
-    I place;
-    for (int l = 0; l < L; l++) place[l] = (WHOLE)y[l];
-    for (int64_t c = 0; c < C; c++) {
-        b->a[c] = of_e = of_e * r + b->e[c];
-        b->w[c] = of_y = of_y * r + (V)((I)one & (place == (WHOLE)c));
-    }
-    of_e = of_y = NAME(all)(0);
-    for (int64_t c = C - 1; c >= 0; c--) {
-        I here = place == (WHOLE)c;
-        V a = b->a[c] + of_e, w = b->w[c] + of_y;
-        I sound = a >= tiny;
-        V inverse = (V)((I)(1 / a) & sound), q = b->e[c] * w * inverse;
-        V h = q * inverse - (V)((I)inverse & here);
-        missed += (V)((I)w & ~sound);
-        expected += q;
-        own = CHOOSE(here, a, own);
-        b->w[c] = q;
-        b->h[c] = h;
-        b->a[c] = of_h;
-        of_e = of_e * r + b->e[c] * r; /* a product that need not wait for the sum */
-        of_y = of_y * r + (V)((I)r & here);
-        of_h = of_h * r + h * r;
-    }
-    of_h = NAME(all)(0);
-    for (int64_t c = 0; c < C; c++) {
-        of_h = of_h * r + b->h[c];
-        b->w[c] -= b->e[c] * (of_h + b->a[c]);
-    }
-    for (int l = 0; l < L; l++) {
-        b->loss[l] = log((double)b->s[l]) - log((double)own[l]) + 1 - (double)expected[l];
-        b->is_unsound[l] = !(missed[l] <= MISSED);
-    }
 }
 
 /* Any loss for a target t that counts many classes, in `t`, which is used up. Leaves R in `w`. */
@@ -587,16 +571,11 @@ INLINE void NAME(by_rows)(Work *work, Room *room, REAL *const *in, REAL *const *
     int64_t C = call->classes, wide = (C + L - 1) / L * L;
     int is_soft = call->loss == SOFT;
     REAL *e = room->lanes, *mixtures = e + n * wide;
-    V top[L] = {{0}}, s[L] = {{0}}, a[L] = {{0}}, mass[L] = {{0}}, high = NAME(all)(-INFINITY);
+    V top[L] = {{0}}, s[L] = {{0}}, a[L] = {{0}}, mass[L] = {{0}};
     I unsound = {0};
     for (int l = 0; l < n; l++)
         if (y[l] >= 0) top[l] = NAME(highest)(in[l], e + l * wide, C);
-    NAME(transpose)(top);
-    for (int l = 0; l < L; l++) {
-        unsound |= top[l] != top[l];
-        high = CHOOSE(top[l] > high, top[l], high);
-    }
-    unsound |= ~((high > NAME(all)(-INFINITY)) & (high < NAME(all)(INFINITY)));
+    V high = NAME(tops)(top, &unsound);
     for (int l = 0; l < n; l++) {
         if (y[l] < 0 || unsound[l]) continue;
         NAME(Row) row = NAME(weighed)(work, e + l * wide, in[l] + n * call->in.outer, high[l], y[l]);
@@ -645,6 +624,93 @@ INLINE void NAME(by_rows)(Work *work, Room *room, REAL *const *in, REAL *const *
     }
 }
 
+/* PROPER for an order, L rows in the lanes of vectors. S e, the column S_.y and S h are running sums, from
+ * the left and from the right, so each is half made in one pass and finished in the next. Gives 0, before
+ * it writes anything, if a row is not finite or linear space cannot hold it. */
+INLINE int NAME(proper_order)(const Work *work, Room *room, const NAME(Places) *in, const NAME(Places) *out,
+                              int n, const int64_t *y, const double *weight, double *loss) {
+    const Call *call = work->call;
+    int64_t C = call->classes;
+    V *e = room->lanes, *a = e + C, *w = e + 2 * C, *h = e + 3 * C, *pull = e + 4 * C, tile[L];
+    V r = NAME(all)((REAL)call->r), one = NAME(all)(1), tiny = NAME(all)((REAL)(C * TINY));
+    V s = {0}, of_e = {0}, of_y = {0}, of_h = {0}, expected = {0}, missed = {0}, own = {0}, smooth = {0};
+    V high = NAME(all)(-INFINITY), before = {0}, by_e, by_r, by_y, by_pull;
+    I place, wrong = {0};
+    for (int l = 0; l < L; l++) place[l] = l < n && y[l] >= 0 ? (WHOLE)y[l] : 0;
+    if (in->step == 1 && !in->side_by_side) {
+        for (int l = 0; l < L; l++) tile[l] = NAME(highest)(in->at[l], NULL, C);
+        high = NAME(tops)(tile, &wrong);
+    } else {
+        for (int64_t c = 0; c < C; c += L) {
+            NAME(load_tile)(in, c, C, tile);
+            for (int k = 0; k < L && c + k < C; k++) {
+                wrong |= tile[k] != tile[k];
+                high = CHOOSE(tile[k] > high, tile[k], high);
+            }
+        }
+        wrong |= ~((high > NAME(all)(-INFINITY)) & (high < NAME(all)(INFINITY)));
+    }
+    for (int64_t first = 0; first < C; first += L) {
+        NAME(load_tile)(in, first, C, tile);
+        for (int64_t c = first; c < first + L && c < C; c++) {
+            V x = tile[c - first] - high;
+            s += e[c] = NAME(exp)(x);
+            a[c] = of_e = of_e * r + e[c];
+            w[c] = of_y = of_y * r + (V)((I)one & (place == (WHOLE)c));
+            if (call->edges) { /* of the edge that ends at this class */
+                V step = c ? x - before : NAME(all)(0);
+                step = (V)((I)step & (step - step == NAME(all)(0))); /* not if one is impossible */
+                pull[c] = step * NAME(all)(c ? (REAL)call->stiffness[c - 1] : 0);
+                smooth += pull[c] * step;
+                before = x;
+            }
+        }
+    }
+    of_e = of_y = NAME(all)(0);
+    for (int64_t c = C - 1; c >= 0; c--) {
+        I here = place == (WHOLE)c;
+        V all = a[c] + of_e, column = w[c] + of_y;
+        I sound = all >= tiny;
+        V inverse = (V)((I)(1 / all) & sound), q = e[c] * column * inverse;
+        missed += (V)((I)column & ~sound);
+        expected += q;
+        own = CHOOSE(here, all, own);
+        w[c] = q;
+        a[c] = of_h;
+        h[c] = q * inverse - (V)((I)inverse & here);
+        of_e = of_e * r + e[c] * r; /* a product that need not wait for the sum */
+        of_y = of_y * r + (V)((I)r & here);
+        of_h = of_h * r + h[c] * r;
+    }
+    double share = call->share;
+    V log_s = NAME(log)(s), value = log_s - NAME(log)(own) + (1 - expected);
+    for (int l = 0; l < L; l++) {
+        int is_counted = l < n && y[l] >= 0;
+        if (is_counted && (wrong[l] || !(missed[l] <= MISSED))) return 0;
+        double scale = is_counted ? weight[l] * work->scale : 0;
+        by_e[l] = (REAL)(scale / s[l]), by_r[l] = (REAL)(scale * (1 - share));
+        by_y[l] = (REAL)(scale * share), by_pull[l] = (REAL)(2 * scale);
+        if (!is_counted) continue;
+        double plain = (double)log_s[l] - (double)(in->at[l][y[l] * in->step] - high[l]);
+        loss[l] = value[l];
+        if (call->row_sums) loss[l] += log(call->row_sums[y[l]]);
+        if (share > 0) loss[l] = (share < 1 ? (1 - share) * loss[l] : 0) + share * plain;
+        loss[l] += smooth[l];
+    }
+    of_h = NAME(all)(0);
+    for (int64_t first = 0; first < C && call->gradient; first += L) {
+        for (int64_t c = first; c < first + L && c < C; c++) {
+            of_h = of_h * r + h[c];
+            V g = e[c] * by_e - (w[c] - e[c] * (of_h + a[c])) * by_r;
+            g -= (V)((I)by_y & (place == (WHOLE)c));
+            if (call->edges) g += (pull[c] - (c + 1 < C ? pull[c + 1] : NAME(all)(0))) * by_pull;
+            tile[c - first] = g;
+        }
+        NAME(store_tile)(out, n, first, C, tile);
+    }
+    return 1;
+}
+
 /* What row sums of S add to the loss of a lane. */
 static double NAME(sum_of_logs)(const Call *call, const V *t, int l) {
     double sum = 0;
@@ -691,8 +757,7 @@ INLINE void NAME(by_lanes)(Work *work, Room *room, const NAME(Places) *in, const
         }
         NAME(mixed)(work, &b, t, total);
     } else {
-        if (call->loss == PROPER && call->structure == ORDER) NAME(proper_order)(work, &b, own);
-        else if (call->loss == PROPER) NAME(proper)(work, &b, own);
+        if (call->loss == PROPER) NAME(proper)(work, &b, own);
         else NAME(one_row_of_s)(work, &b, own);
         for (int l = 0; l < L; l++) plain[l] = -LANE(x, own[l], l);
     }
@@ -735,6 +800,8 @@ INLINE void NAME(by_lanes)(Work *work, Room *room, const NAME(Places) *in, const
 
 static void NAME(blocks)(Work *work, Room *room, int64_t from, int64_t to, double *sum) {
     const Call *call = work->call;
+    int is_order = call->loss == PROPER && call->structure == ORDER && !work->is_mixed &&
+                   (!call->edges || (!call->first && call->edges < call->classes)); /* not a ring */
     for (int64_t first = from; first < to; first += L) {
         int n = to - first < L ? (int)(to - first) : L;
         int64_t y[L];
@@ -746,7 +813,8 @@ static void NAME(blocks)(Work *work, Room *room, int64_t from, int64_t to, doubl
             int some = n - l < work->at_once ? n - l : work->at_once;
             NAME(by_rows)(work, room, in.at + l, out.at + l, some, y + l, weight + l, loss + l);
         }
-        if (!work->at_once) NAME(by_lanes)(work, room, &in, &out, n, y, weight, first, loss);
+        if (!work->at_once && !(is_order && NAME(proper_order)(work, room, &in, &out, n, y, weight, loss)))
+            NAME(by_lanes)(work, room, &in, &out, n, y, weight, first, loss);
         for (int l = 0; l < n; l++) {
             double value = y[l] < 0 ? 0 : loss[l] * weight[l];
             *sum += value;

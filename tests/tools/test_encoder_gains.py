@@ -2,7 +2,7 @@
 
 import pytest
 from tools.results import encoder_gains
-from tools.results.encoder_gains import gain_of, gains_in, table
+from tools.results.encoder_gains import controls, gain_of, gains_in, table
 
 from simloss.experiment.plan.presets import comparison
 
@@ -55,4 +55,11 @@ def test_the_table_has_what_was_run(folder):
     gains = gains_in(folder)
     assert list(gains) == ["cefr"]
     line = "| CEFR levels, MiniLM | 5 | 1.000 | 0.805 | +19.5 % (± 0.9) | soft targets, r = 0.5, "
-    assert table(gains).splitlines()[-1] == f"{line}median |"
+    assert table(gains).splitlines()[-1] == f"{line}median, 4 seeds |"
+
+
+def test_a_control_has_the_gain_of_each_treatment(folder):
+    assert len(controls(folder).splitlines()) == 2
+    (folder / "cefr-5").rename(folder / "cefr-control-5")
+    line = "| CEFR levels, MiniLM | 5 | +100.0 % (± 0.0) | +19.5 % (± 0.9) |"
+    assert controls(folder).splitlines()[2] == line

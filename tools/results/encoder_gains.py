@@ -8,7 +8,7 @@ validation data, and measured on test data, seed by seed.
 from collections import defaultdict
 from pathlib import Path
 from statistics import mean, stdev
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from scipy.stats import t
 
@@ -25,6 +25,7 @@ NAMES = {
     "cifar100-tree": "CIFAR-100 tree, EfficientNet",
     "cifar100-names": "CIFAR-100 names, EfficientNet",
 }
+PLAIN = "cross entropy"
 
 
 class Gain(NamedTuple):
@@ -36,39 +37,52 @@ class Gain(NamedTuple):
     half: float
     label: str
     rule: str
+    seeds: int
 
 
+Runs = dict[tuple[str, str], dict[int, tuple[float, float]]]
 Gains = dict[str, dict[str, Gain]]
 
 
 def gain_of(folder: Path) -> Gain | None:
     """What the records of one run say; None where they are not there."""
-    found: dict[tuple[str, str], dict[int, Any]] = defaultdict(dict)
-    if not (folder / "records.jsonl").exists():
-        return None
-    metric = Config.load(folder / "config.yaml").metrics[0]
-    for record in RunFolder(folder).each_record():
-        if record["status"] == "done":
-            for rule, values in record["metrics"]["test"].items():
-                validation = record["metrics"]["validation"][rule][metric]
-                pair = _cost(metric, validation), _cost(metric, values[metric])
-                found[record["treatment"]["label"], rule][record["seed"]] = pair
-    plain = {key: runs for key, runs in found.items() if key[0] == "cross entropy"}
-    others = {key: runs for key, runs in found.items() if key[0] != "cross entropy"}
+    found = _runs(folder)
+    others = {key: runs for key, runs in found.items() if key[0] != PLAIN}
+    return _gain(found, others) if found else None
+
+
+def _runs(folder: Path) -> Runs:
+    """By treatment and decision and then seed, the cost on validation and on test data."""
+    found: Runs = defaultdict(dict)
+    if (folder / "records.jsonl").exists():
+        metric = Config.load(folder / "config.yaml").metrics[0]
+        for record in RunFolder(folder).each_record():
+            if record["status"] == "done":
+                for rule, values in record["metrics"]["test"].items():
+                    validation = record["metrics"]["validation"][rule][metric]
+                    pair = _cost(metric, validation), _cost(metric, values[metric])
+                    found[record["treatment"]["label"], rule][record["seed"]] = pair
+    return found
+
+
+def _gain(found: Runs, others: Runs) -> Gain:
+    """Of the best of others against cross entropy."""
+    plain = {key: runs for key, runs in found.items() if key[0] == PLAIN}
     base, best = plain[_chosen(plain)], others[_chosen(others)]
     seeds = sorted(base.keys() & best.keys())
     average = mean(base[seed][1] for seed in seeds)
     gains = [100 * (base[seed][1] - best[seed][1]) / average for seed in seeds]
     half = stdev(gains) / len(gains) ** 0.5 * t.ppf(0.975, len(gains) - 1)
     label, rule = _chosen(others)
-    return Gain(average, mean(best[s][1] for s in seeds), mean(gains), half, label, rule)
+    best_average = mean(best[s][1] for s in seeds)
+    return Gain(average, best_average, mean(gains), half, label, rule, len(seeds))
 
 
 def _cost(metric: str, value: float) -> float:
     return 1 - value if metric == "mean_similarity" else value
 
 
-def _chosen(runs: dict[tuple[str, str], dict[int, Any]]) -> tuple[str, str]:
+def _chosen(runs: Runs) -> tuple[str, str]:
     return min(runs, key=lambda key: mean(pair[0] for pair in runs[key].values()))
 
 
@@ -86,9 +100,30 @@ def table(gains: Gains) -> str:
     lines = ["| data | per class | cross entropy | with similarity | gain | chosen |"]
     lines += ["|---|--:|--:|--:|--:|---|"]
     for name, found in gains.items():
-        lines += [
-            f"| {NAMES[name]} | {size} | {each.baseline:.3f} | {each.best:.3f} | "
-            f"{each.percent:+.1f} % (± {each.half:.1f}) | {each.label}, {each.rule} |"
-            for size, each in found.items()
-        ]
+        for size, each in found.items():
+            seeds = f", {each.seeds} seeds" if each.seeds != 10 else ""
+            lines += [
+                f"| {NAMES[name]} | {size} | {each.baseline:.3f} | {each.best:.3f} | "
+                f"{_with_interval(each)} | {each.label}, {each.rule}{seeds} |"
+            ]
     return "\n".join(lines)
+
+
+def controls(folder: Path) -> str:
+    """The gain of each treatment of the controls, under its own best decision."""
+    lines = ["| data | per class | label smoothing | with similarity | with it shuffled |"]
+    lines += ["|---|--:|--:|--:|--:|"]
+    for name in NAMES:
+        for size in SIZES:
+            found = _runs(folder / f"{name}-control-{size}")
+            labels = dict.fromkeys(label for label, _ in found if label != PLAIN)
+            cells = [
+                _with_interval(_gain(found, {k: v for k, v in found.items() if k[0] == label}))
+                for label in labels
+            ]
+            lines += [f"| {NAMES[name]} | {size} | {' | '.join(cells)} |"] if cells else []
+    return "\n".join(lines)
+
+
+def _with_interval(gain: Gain) -> str:
+    return f"{gain.percent:+.1f} % (± {gain.half:.1f})"

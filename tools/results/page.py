@@ -12,7 +12,7 @@ from simloss.report.judge.wording import listed
 from simloss.report.tables.markdown import escaped
 
 from .beside_paper import beside_paper
-from .encoder_gains import gains_in, table
+from .encoder_gains import controls, gains_in, table
 from .instead import instead
 from .over_sources import over_sources
 from .prose_numbers import with_numbers
@@ -99,6 +99,8 @@ KINDS: dict[str, Callable[[list[Path]], str]] = {
     "starting values": lambda folders: starting_values(_runs(folders)),
     # What similarity gains on pretrained features, from the run folders in this one.
     "encoder gains": lambda folders: table(gains_in(folders[0])),
+    # Whether label smoothing or a shuffled similarity would gain the same.
+    "encoder controls": lambda folders: controls(folders[0]),
     # What people would use instead of a net.
     "instead": lambda folders: instead(_runs(folders)),
 }

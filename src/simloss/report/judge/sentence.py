@@ -55,7 +55,8 @@ def _decision(results: Results, found: Judgement) -> str:
     if before == after:
         return f"Answer by {rule}: {_noun(results)} {after}{_unit(results)}, as before."
     how = _wins(question.comparison)
-    doubt = "" if question.is_clear or not question.has_runs else ", which may be luck"
+    luck = ", which may be luck" if question.comparison.is_better else ", no clear difference"
+    doubt = "" if question.is_clear or not question.has_runs else luck
     moved = f"{before} to {after}{_unit(results)}"
     return f"Answer by {rule}: {_noun(results)} {moved} ({how}{doubt})."
 

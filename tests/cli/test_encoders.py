@@ -61,7 +61,7 @@ def photos(tmp_path):
 def test_a_text_needs_no_option_but_the_target(reviews, capsys):
     main(["compare", "reviews.csv", "--target", "stars", "--out", "run", *QUICK])
     shown = capsys.readouterr().out
-    assert "reviews: 200 examples, 1 column to predict from (1 text)" in shown
+    assert "reviews: 200 examples, 1 column to predict from (1 of text)" in shown
     assert "text: 'review' encoded by tfidf as 200 numbers, fitted on each training part" in shown
     assert "column 'number' is not used: counts the rows" in shown
 
@@ -225,7 +225,7 @@ class TestNames:
     def test_an_unknown_word_no_longer_blocks(self, capsys, asked):
         shown = self.compared(capsys, "--encoder", "mine:letters", *asked)
         assert "Similarity: names, because mine:letters says how alike the names" in shown
-        assert "most alike: Pullover – Pullovero 0." in shown
+        assert "most alike: Pullover and Pullovero 0." in shown
 
     def test_descriptions(self, capsys):
         lines = ["Pullover,abc abc", "Pullovero,ddd", "Bqqg,ggg ppp", "Fzacc,abc abc abc"]
@@ -233,7 +233,7 @@ class TestNames:
         options = ["--encoder", "mine:letters", "--descriptions", "about.csv"]
         shown = self.compared(capsys, *options)
         assert "how alike the descriptions of the classes are" in shown
-        assert "most alike: Fzacc – Pullover 0." in shown
+        assert "most alike: Fzacc and Pullover 0." in shown
         command = ["compare", "clothes.csv", "--target", "class", *options]
         for text, sentence in (
             ("\n".join(lines[1:]), "must describe each class, but not 'Pullover'"),

@@ -93,7 +93,7 @@ def _most_alike(dataset: "Dataset", made: "Proposal") -> Iterator[str]:
     best = alike.flatten().topk(min(6, dataset.num_classes * (dataset.num_classes - 1) // 2))
     names, count = dataset.class_names, dataset.num_classes
     pairs = [
-        f"{names[at // count]} – {names[at % count]} {value:.2f}"
+        f"{names[at // count]} and {names[at % count]} {value:.2f}"
         for at, value in zip(best.indices.tolist(), best.values.tolist(), strict=True)
     ]
     yield f"  most alike: {', '.join(pairs)}"
@@ -104,8 +104,8 @@ def _inputs(dataset: "Dataset") -> str:
         shape = " x ".join(str(size) for size in dataset.input_shape)
         return f" of {shape}" if len(dataset.input_shape) > 1 else f" of {shape} numbers each"
     kinds = [column.kind for column in dataset.columns]
-    words = {"number": "numeric", "date": "dates", "rank": "ordered words", "category": "words"}
-    words |= {"vector": "lists of numbers", "text": "text"}
+    words = {"number": "numeric", "date": "of dates", "rank": "of ordered words"}
+    words |= {"category": "of words", "vector": "of lists of numbers", "text": "of text"}
     parts = [f"{kinds.count(kind)} {word}" for kind, word in words.items() if kind in kinds]
     gaps = sum(column.has_missing for column in dataset.columns)
     also = f", {gaps} with gaps" if gaps else ""

@@ -116,7 +116,9 @@ def _show(table: "Table") -> None:
     import pandas
 
     frame = pandas.DataFrame(table)
-    print(frame.head(_SHOWN).to_string(index=False, na_rep="-"))
+    shown = frame.head(_SHOWN)
+    gaps = {name: "-" for name in shown.columns if shown[name].isna().all()}  # else "None"
+    print(shown.assign(**gaps).to_string(index=False, na_rep="-"))
     if len(frame) > _SHOWN:
         print(f"... and {len(frame) - _SHOWN:,} more; --out answers.csv writes them all")
 

@@ -154,5 +154,5 @@ def _planned(setup: "Setup", workers: int | None, quick: bool) -> "Iterator[str]
     about = (
         f"{seconds / 60:.0f} minutes" if seconds > 90 else f"{max(10, round(seconds, -1)):.0f} s"
     )
-    also = " for the nets, and the rivals at least as long" if others else ""
+    also = " for the nets; the rivals may take as long again" if others else ""
     yield f"About {about}{also}{'' if quick else '; --quick is shorter and shows large gains only'}"

@@ -1,8 +1,9 @@
-"""How long a grid will take, from two short epochs of some of its nets."""
+"""How long a grid will take, from a few short epochs of some of its nets."""
 
 import os
 import time
 from dataclasses import replace
+from itertools import pairwise
 
 import torch
 
@@ -16,6 +17,7 @@ from .stacked_cells import run_cells_together
 _EPOCHS = 20
 # Nets of a stack, batches of each epoch and examples of a part that are tried.
 _NETS, _BATCHES, _FEWEST = 10, 3, 32
+_TRIED = 3  # epochs; the first is slower
 
 
 class _Short(Setup):
@@ -51,7 +53,7 @@ def _tried(
     """The seconds that an epoch of one net takes, and what comes after the last."""
     training = setup.config.training
     share = min(1.0, _BATCHES * training.batch_size / len(parts["train"]))
-    config = replace(setup.config, training=replace(training, epochs=2))
+    config = replace(setup.config, training=replace(training, epochs=_TRIED))
     short = _Short(config, setup.dataset)
     short.some = {name: _first(part, share) for name, part in parts.items()}
     times: list[float] = []
@@ -64,10 +66,11 @@ def _tried(
             run_cell(short, *cells[0], lambda line: times.append(time.perf_counter()))
     finally:
         torch.set_num_threads(before)
+    end, of_one = time.perf_counter(), 1 / (share * len(cells))
     if len(times) < 2:  # it failed at once, and so will the others
         return 0.0, 0.0
-    of_one = 1 / (share * len(cells))
-    return of_one * (times[1] - times[0]), of_one * (time.perf_counter() - times[1])
+    epoch = min(later - earlier for earlier, later in pairwise(times))  # others may use the machine
+    return of_one * epoch, of_one * (end - times[-1])
 
 
 def _first(part: Part, share: float) -> Part:

@@ -7,6 +7,7 @@ from statistics import median
 from typing import Any, NamedTuple
 
 from ... import _checks
+from ...decision.rules import RULES
 from ..grid.cell import OnEpoch
 from ..grid.setup import Setup, derived_seed
 from ..grid.store import RunFolder
@@ -37,7 +38,12 @@ class Recommended(NamedTuple):
 def recommended(
     folder: RunFolder, treatment: dict[str, Any], rule: str, device: str = "auto"
 ) -> Recommended:
-    """Of a run folder, with the treatment as its records hold it; to be trained on `device`."""
+    """Of a run folder, with the treatment as its records hold it; to be trained on `device`.
+
+    A model answers from probabilities. So a regression that was best by its nearest class gets the
+    decision of the run: its probabilities lie around the same prediction.
+    """
+    rule = rule if rule in RULES else folder.config().rules[-1]
     runs = [
         record
         for record in folder.records(without=("history",))

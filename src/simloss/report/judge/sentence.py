@@ -176,7 +176,8 @@ def about_relabelling(found: Relabelling | None, is_ordered: bool) -> str | None
     if found.is_real:
         return f"The {what} is real: only {facts}."
     if found.is_real is None:
-        return f"Whether the {what} is real is not clear: {facts}."
+        codes = " If these are codes, answer by the most probable class." if is_ordered else ""
+        return f"Whether the {what} is real is not clear: {facts}.{codes}"
     if is_ordered:
         return (
             f"These classes do not behave like an order: {facts}. If they are codes, what follows "

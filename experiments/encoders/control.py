@@ -20,9 +20,9 @@ from simloss.experiment.plan.treatment import Treatment
 
 SMOOTH, LABELS = {"smoothness": "rule"}, {"label_smoothing": 0.1}
 CONTROLS = {
-    "clinc150": ((5, 20, 50), "cross-entropy", "tree", None, SMOOTH),
-    "sst5": ((20,), "soft-target", "order", 0.3, {}),
-    "utkface": ((5,), "soft-target", "order", 0.7, {}),
+    "clinc150": (20, "cross-entropy", "tree", None, SMOOTH),
+    "sst5": (20, "soft-target", "order", 0.3, {}),
+    "utkface": (5, "soft-target", "order", 0.7, {}),
 }
 
 
@@ -44,7 +44,7 @@ def shuffled(npz, name, kind, value):
 
 def main(npz):
     torch.set_num_threads(1)
-    for name, (sizes, loss, kind, value, options) in CONTROLS.items():
+    for name, (size, loss, kind, value, options) in CONTROLS.items():
         wrong = shuffled(npz, name, kind, value)
         treatments = (
             Treatment("cross-entropy"),
@@ -52,12 +52,11 @@ def main(npz):
             Treatment(loss, kind, value, options=options),
             Treatment(loss, wrong, options=options),
         )
-        for size in sizes:
-            folder = HERE / f"{name}-control-{size}"
-            folder.mkdir(exist_ok=True)
-            made = replace(config_of(npz, name, size), treatments=treatments)
-            replace(made, name=f"{made.name}, control").save(folder / "config.yaml")
-            print(folder, flush=True)
+        folder = HERE / f"{name}-control-{size}"
+        folder.mkdir(exist_ok=True)
+        made = replace(config_of(npz, name, size), treatments=treatments)
+        replace(made, name=f"{made.name}, control").save(folder / "config.yaml")
+        print(folder, flush=True)
 
 
 if __name__ == "__main__":

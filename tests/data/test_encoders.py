@@ -11,6 +11,7 @@ from data.files import jpeg, write_folder
 from simloss._imports import UsersName
 from simloss.data import DataError, Tfidf, encoded_texts, image_folder
 from simloss.data.encoders import encode
+from simloss.data.encoders.frozen import frozen_encoder
 
 TEXTS = [f"a {'good' if i % 3 else 'bad'} text number {i}" for i in range(600)]
 
@@ -127,6 +128,12 @@ class TestTexts:
         encoded_texts(TEXTS, own("lengths"), tell=lines.append)
         assert lines[0] == "Encoding 600 texts by data.own_encoders:lengths takes about 1 s"
         assert lines[1] == "  256 of 600 texts encoded, 1 s left"
+
+    def test_how_many_images_there_are_is_an_estimate(self):
+        lines = []
+        work = encode.Work(frozen_encoder(own("lengths"), "images"), "images", lines.append)
+        work(["a"] * 50, 0, 2063)
+        assert lines == ["Encoding about 2,100 images by data.own_encoders:lengths takes about 1 s"]
 
 
 @pytest.mark.parametrize(

@@ -111,17 +111,19 @@ def table(gains: Gains) -> str:
 
 def controls(folder: Path) -> str:
     """The gain of each treatment of the controls, under its own best decision."""
-    lines = ["| data | per class | label smoothing | with similarity | with it shuffled |"]
-    lines += ["|---|--:|--:|--:|--:|"]
+    lines = ["| data | per class | seeds | label smoothing | with similarity | with it shuffled |"]
+    lines += ["|---|--:|--:|--:|--:|--:|"]
     for name in NAMES:
         for size in SIZES:
             found = _runs(folder / f"{name}-control-{size}")
             labels = dict.fromkeys(label for label, _ in found if label != PLAIN)
-            cells = [
-                _with_interval(_gain(found, {k: v for k, v in found.items() if k[0] == label}))
+            made = [
+                _gain(found, {key: runs for key, runs in found.items() if key[0] == label})
                 for label in labels
             ]
-            lines += [f"| {NAMES[name]} | {size} | {' | '.join(cells)} |"] if cells else []
+            if made:
+                cells = [NAMES[name], size, str(made[0].seeds), *map(_with_interval, made)]
+                lines += [f"| {' | '.join(cells)} |"]
     return "\n".join(lines)
 
 

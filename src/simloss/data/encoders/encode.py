@@ -79,11 +79,15 @@ class Work:
             return
         self._told = time.monotonic()
         duration = _readable(self._seconds / self._count * left)
+        # Images are counted as they are read; how many there are follows from the size of the rest.
+        whole = (
+            f"{total:,}" if self.kind == "texts" else f"about {round(total, 2 - len(str(total))):,}"
+        )
         if is_first:
             name = self.encoder.name
-            self._tell(f"Encoding {total:,} {self.kind} by {name} takes about {duration}")
+            self._tell(f"Encoding {whole} {self.kind} by {name} takes about {duration}")
         else:
-            self._tell(f"  {total - left:,} of {total:,} {self.kind} encoded, {duration} left")
+            self._tell(f"  {total - left:,} of {whole} {self.kind} encoded, {duration} left")
 
 
 def stacked(pieces: list[Features]) -> Tensor:

@@ -61,6 +61,20 @@ def test_a_given_order_chooses_the_columns_and_text_names_the_rows(tmp_path):
     assert part.cells["photo"].tolist() == list("abcd")
 
 
+@pytest.mark.parametrize("ending", [".csv", ".parquet"])
+def test_what_predict_wrote_is_read(tmp_path, ending):
+    frame = table(("p(poor)", "p(good)", "p(fair)"), truth=["poor", "fair", "good", "poor"])
+    frame = frame.assign(
+        row=[1, 2, 3, 4], answer="fair", probability=0.5, expected_cost=[1, 2, 3, 4]
+    )
+    path = written(tmp_path, ending, frame)
+    file = ProbabilityFile.open(path, order=["poor", "fair", "good"], others=["truth"])
+    (part,) = file.parts()
+    np.testing.assert_array_equal(part.probabilities, P[:, [0, 2, 1]])
+    assert part.cells["truth"].tolist() == ["poor", "fair", "good", "poor"]
+    assert file.names_rows == ("answer",)
+
+
 def test_row_numbers_and_identifiers_are_no_classes(tmp_path):
     path = tmp_path / "p.csv"
     table(image_id=[7, 8, 9, 12]).to_csv(path)  # with the index, which has no heading

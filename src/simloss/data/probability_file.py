@@ -1,5 +1,6 @@
 """Probabilities in a file, one column per class, read a few rows at a time."""
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +23,7 @@ _PART_ENTRIES = 1 << 20
 _PART_BYTES = 1 << 26
 _LOOKED_AT = 1000
 
+_OURS = re.compile(r"p\((.+)\)")
 _NPZ = ".npz"
 _ARRAY = "probabilities"
 _CLASSES = "classes"
@@ -118,11 +120,28 @@ class ProbabilityFile:
 
     def _table_parts(self, count: int) -> Iterator[tuple[Array, dict[str, Any]]]:
         names, first = list(self.order.names), 1
-        for frame in table_parts(self.path, count, self.others):
+        for frame in _frames(self.path, count, self.others):
             _require_numbers(frame, names, first, self.path)
             cells = {name: frame[name] for name in (*self.names_rows, *self.others)}
             yield frame[names].to_numpy(np.float64, na_value=np.nan), cells
             first += len(frame)
+
+
+def _frames(path: Path, count: int, others: tuple[str, ...]) -> Iterator[Any]:
+    """Some rows at a time; of what `simloss predict --all` wrote, only p(CLASS) are classes."""
+    import pandas
+
+    for frame in table_parts(path, count, others):
+        own = {name: match[1] for name in frame.columns if (match := _OURS.fullmatch(str(name)))}
+        beside = [
+            name
+            for name in frame.columns
+            if name in others
+            or names_rows(name)
+            or not pandas.api.types.is_numeric_dtype(frame[name])
+        ]
+        beside = [name for name in beside if name not in own.values()]
+        yield frame[[*beside, *own]].rename(columns=own) if own else frame
 
 
 def _table_classes(
@@ -134,7 +153,7 @@ def _table_classes(
     if path.exists() and not is_table(path):
         endings = ", ".join((*ENDINGS, _NPZ))
         raise DataError(f"'{path}' must end in {endings} to be read as probabilities.")
-    frame = next(table_parts(path, _LOOKED_AT, tuple(others)))
+    frame = next(_frames(path, _LOOKED_AT, tuple(others)))
     if frame.empty:
         raise DataError(f"'{path}' must hold rows below its heading, but it has none.")
     for name in others:

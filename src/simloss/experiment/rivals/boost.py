@@ -71,7 +71,7 @@ def boost(
 
 
 def settings_of(objective: Objective, num_classes: int) -> dict[str, Any]:
-    """What LightGBM is told of the task, chosen by `python -m benchmarks.boosting_settings`."""
+    """What LightGBM is told of the task; `python -m benchmarks.boosting_settings` tries others."""
     if isinstance(objective, Regression):
         return {**_SETTINGS, "objective": "l2" if objective.squared else "l1"}
     rate = 0.2 if num_classes > _MANY_CLASSES else 0.1

@@ -89,7 +89,9 @@ class TestCompare:
         assert "`loss` must be one of" in fails(capsys, "compare", "--loss", "hinge")
         assert "`seeds` must be at least 1" in fails(capsys, "compare", "--seeds", "0")
         assert "Did you mean --seeds?" in fails(capsys, "compare", "--seds", "3")
-        assert "but nothing was found at 'iris'" in fails(capsys, "compare", "iris")
+        sentence = fails(capsys, "compare", "iris")
+        assert "`source` must be diamonds, abalone, a table" in sentence  # as --help calls it
+        assert "but nothing was found at 'iris'" in sentence
         assert not list(tmp_path.iterdir())  # nothing half-written
 
     @pytest.mark.parametrize(

@@ -3,12 +3,14 @@
 import signal
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from cli.failing import fails
 from simloss.cli import main
+from simloss.cli.tune import _planned
 from simloss.experiment.grid.store import RunFolder
 from simloss.experiment.plan.config import Config
 
@@ -44,6 +46,19 @@ def test_searches_then_compares_and_says_so(capsys):
     assert again.out == output.out
     assert "3 trials" in again.err
     assert "trial 1" not in again.err
+
+
+@pytest.mark.parametrize(
+    ("trials", "told"),
+    [
+        (4, "Search: 4 trials of 1 net each; a trial"),
+        (40, "Search: 13 trials of 1 net each (cross"),
+    ],
+)
+def test_the_budget_in_plain_words(trials, told):
+    space = SimpleNamespace(losses=("simloss", "proper", "soft-target", "blended"))
+    plan = SimpleNamespace(space=space, seeds=(1,), budget=None, trials=trials)
+    assert _planned(plan).startswith(told)
 
 
 def test_a_table_of_their_own_with_a_metric_and_a_decision(capsys, tmp_path):

@@ -145,11 +145,13 @@ def _planned(made: "Plan") -> str:
     if made.budget is not None:
         ends = f"at most {made.trials} trials of {each}, until {made.budget:,} epochs are used"
     else:
-        first = min(made.trials, 1 + 3 * losses)
-        ends = (
-            f"{first} trials of {each} (cross entropy, and {losses} losses at 3 values), then up "
-            f"to {made.trials} while a sixth of a full grid's epochs is not used up"
-        )
+        first = 1 + 3 * losses
+        ends = f"{min(made.trials, first)} trials of {each}"
+        if made.trials > first:
+            ends += (
+                f" (cross entropy, and {losses} losses at 3 values), then up to {made.trials} "
+                f"while a sixth of a full grid's epochs is not used up"
+            )
     return f"Search: {ends}; a trial that is behind is given up. --trials and --budget change this."
 
 

@@ -91,8 +91,8 @@ def _source(data: str, path: Path, image_column: str | None) -> str:
         if names_an_attribute(data):
             return data
         raise MissingDataError(
-            f"`data` must be diamonds, abalone, a table, a folder of images or texts, an .npz file "
-            f"or module:reader, but nothing was found at '{path}'."
+            f"`source` must be diamonds, abalone, a table, a folder of images or texts, an .npz "
+            f"file or module:reader, but nothing was found at '{path}'."
         )
     if path.is_dir() and holds_texts(path):
         return "texts"

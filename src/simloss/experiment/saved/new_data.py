@@ -73,7 +73,7 @@ def new_data(saved: SavedModel, path: str, image_column: str | None = None) -> N
         return NewData(_with_texts(saved, torch.empty(len(texts), 0), texts), [*names], "file")
     if saved.encoder is None:
         raise DataError(
-            f"`data` must be {saved.config.data.source}, which the model was trained on, "
+            f"`source` must be {saved.config.data.source}, which the model was trained on, "
             f"but got '{path}'."
         )
     return _table(saved, saved.encoder, found)

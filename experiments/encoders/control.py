@@ -10,7 +10,7 @@ import sys
 from dataclasses import replace
 
 import torch
-from plan import HERE, config_of
+from plan import HERE, SETS, config_of
 
 from simloss import similarity
 from simloss.experiment import UsersName
@@ -23,18 +23,20 @@ CONTROLS = {
     "clinc150": (20, "cross-entropy", "tree", None, SMOOTH),
     "sst5": (20, "soft-target", "order", 0.3, {}),
     "utkface": (5, "soft-target", "order", 0.7, {}),
+    "cifar100-tree": (20, "soft-target", "tree", 0.5, {}),
 }
 
 
 def shuffled(npz, name, kind, value):
     """The similarity of the data set with its classes shuffled, in a file of its own."""
     above = {"superclass": "superclass"} if kind == "tree" else {}
-    data = data_config(UsersName(f"{npz}/{name}.npz"), **above)
+    data = data_config(UsersName(f"{npz}/{SETS[name][0]}.npz"), **above)
     dataset = sources.dataset(data.source, data.path, data.options)
     order = torch.randperm(dataset.num_classes, generator=torch.Generator().manual_seed(0)).tolist()
     if kind == "tree":
         groups = [dataset.superclasses[i] for i in order]
-        made = similarity.tree(similarity.Tree.from_superclasses(dataset.class_names, groups))
+        tree = similarity.Tree.from_superclasses(dataset.class_names, groups)
+        made = similarity.tree(tree, temperature=value or 1.0)
     else:
         made = similarity.restricted(similarity.order(dataset.num_classes, r=value), order)
     path = HERE / f"{name}-shuffled.npz"

@@ -198,7 +198,7 @@ def test_a_full_disk_loses_nothing_that_was_recorded(folder, limit):
     results = context.Queue()
     process = context.Process(target=fill, args=(folder.path, limit, results))
     process.start()
-    written, message = results.get(timeout=30)
+    written, message = results.get(timeout=120)
     process.join()
     assert "File too large; what was recorded before is safe" in message
     assert len(folder.records()) == written > 10

@@ -66,7 +66,7 @@ def main() -> None:
     parser.add_argument("--decision", default="median")
     options = parser.parse_args()
     space = space_of("order", WITH_SIMILARITY)
-    preset = comparison(options.source)
+    preset = comparison(options.source, losses=WITH_SIMILARITY)
     made = plan(preset, space, metric=options.metric, rule=options.decision, seeds=options.seeds)
     last = options.first_seed + options.repeats * options.seeds
     seeds = tuple(range(options.first_seed, last))

@@ -2,6 +2,7 @@
 
 import io
 import os
+import re
 import signal
 import tarfile
 import time
@@ -68,7 +69,8 @@ class TestCompare:
         report = output.split("Report: ")[1].strip()
         assert os.path.getsize(report) > 100_000
         main(["compare", "abalone", *FEW])  # goes on where it stopped: nothing to do
-        assert capsys.readouterr().out == output
+        again = capsys.readouterr().out
+        assert re.sub("About .*", "", again) == re.sub("About .*", "", output)  # a guess each time
 
     def test_both_tables_without_an_argument(self, capsys):
         main(["compare", *FEW, "--loss", "simloss", "--out", "mine"])

@@ -2,14 +2,15 @@
 
 import time
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
 from simloss.data import abalone
+from simloss.experiment.grid import estimate
 from simloss.experiment.grid.estimate import seconds_of
-from simloss.experiment.grid.run import cells_of
+from simloss.experiment.grid.run import cells_of, tasks_of
 from simloss.experiment.grid.setup import Setup
-from simloss.experiment.grid.stacked_cells import run_cells_together
 from simloss.experiment.plan.presets import comparison
 from simloss.experiment.plan.treatment import Treatment
 
@@ -20,14 +21,30 @@ def setup(*, epochs=4, seeds=2, kind=Setup, treatments=None):
     return kind(replace(config, treatments=some), abalone())
 
 
-def test_it_is_about_what_the_nets_take():
-    made = setup()
-    began = time.perf_counter()
-    run_cells_together(made, cells_of(made.config), lambda line: None)
-    taken = time.perf_counter() - began
-    # A busy machine may disturb one of them.
-    guesses = [seconds_of(made, workers=1) for _ in range(3)]
-    assert any(taken / 3 < guess < 3 * taken for guess in guesses), (taken, guesses)
+@pytest.fixture
+def clock(monkeypatch):
+    """Half a second for an epoch of a stack and a quarter after the last, whatever the machine."""
+    made = SimpleNamespace(now=0.0)
+
+    def trained(setup, cells, on_epoch):
+        for _ in range(setup.config.training.epochs):
+            made.now += 0.5
+            on_epoch({})
+        made.now += 0.25
+
+    monkeypatch.setattr(estimate, "time", SimpleNamespace(perf_counter=lambda: made.now))
+    monkeypatch.setattr(estimate, "run_cells_together", trained)
+    return made
+
+
+def test_a_short_trial_stands_for_all_nets_and_epochs(clock):
+    made = setup(epochs=4, seeds=10)
+    training, parts = made.config.training, made.parts(0)
+    share = 3 * training.batch_size / len(parts["train"])  # three batches of each epoch
+    one = (0.5 * 4 + 0.25) / (share * 10)  # ten nets were tried together
+    assert seconds_of(made, workers=1) == pytest.approx(60 * one)
+    assert len(tasks_of(made, cells_of(made.config))) > 1
+    assert seconds_of(made, workers=2) == pytest.approx(60 * one / 2)
 
 
 def test_what_it_takes_to_prepare_each_split_counts():
@@ -39,9 +56,9 @@ def test_what_it_takes_to_prepare_each_split_counts():
     assert seconds_of(setup(seeds=3, kind=Slow), workers=1) > 3 * 0.3
 
 
-def test_more_nets_and_more_epochs_take_longer():
-    few, many = setup(), setup(seeds=10)
-    assert min(seconds_of(many, workers=1) for _ in range(2)) > seconds_of(few, workers=1)
+def test_more_epochs_take_longer_until_most_nets_have_stopped(clock):
+    short, long, longer = (seconds_of(setup(epochs=n), workers=1) for n in (4, 28, 1000))
+    assert short < long == longer
 
 
 def test_rivals_alone_have_no_nets_to_train():

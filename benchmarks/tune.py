@@ -13,13 +13,14 @@ each tried at three values (how far apart was chosen with seeds 201 to 204):
 - argmax: 21.7 % of the epochs, 0.80 % off, at most a quarter in 3 and within 1 % in 1 of 3 repeats;
 - median: 26.6 % of the epochs, 0.52 % off, at most a quarter in 1 and within 1 % in 3 of 3 repeats.
 
-So the target is met on average but for the median's epochs, not in every repeat. Diamonds has not
-been measured again. There, with seeds 101 on, three losses and one value for each at first:
+The same with `--source diamonds`:
 
-- median: 20.3 % of the epochs, 0.47 % better than the grid, target met in 5 of 5 repeats. The best
-  r lies at the middle of the range, where a search begins.
-- argmax, 3 repeats: 15.6 % of the epochs, 2.9 % worse, within 1 % in 0 of 3. The grid's best
-  r is 0.8, and 7 or 8 trials do not get there: the search stays too close to where it began.
+- median: 15.1 % of the epochs, 0.84 % off, at most a quarter in 3 and within 1 % in 2 of 3 repeats;
+- argmax: 18.1 % of the epochs, 3.50 % off, at most a quarter in 3 and within 1 % in 1 of 3 repeats.
+  The grid's best is r = 0.9 or 0.95, the edge of the range, and two searches stopped at 0.5.
+
+So the target is met on average but for the median's epochs on abalone (26.6 %) and argmax on
+diamonds, and not in every repeat.
 """
 
 import argparse

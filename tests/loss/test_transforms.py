@@ -96,6 +96,13 @@ class TestFunc:
         assert torch.allclose(hessian, torch.autograd.functional.hessian(loss, INPUT[:2]))
 
 
+def test_what_a_transform_has_left_behind(loss_function):
+    left = []
+    torch.func.grad(lambda x: left.append(x) or x.sum())(INPUT)
+    S = order(C, 0.7)
+    torch.testing.assert_close(loss_function(left[0], TARGET, S), loss_function(INPUT, TARGET, S))
+
+
 def test_vmap_over_similarities(loss_function):
     stack = torch.stack([order(C, r).to_dense(torch.float64) for r in (0.0, 0.4, 0.8)])
     losses = torch.func.vmap(lambda S: loss_function(INPUT, TARGET, S))(stack)

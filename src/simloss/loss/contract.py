@@ -156,4 +156,6 @@ def is_eager(
 def _holds_values(tensor: Tensor) -> bool:
     kind = type(tensor)
     is_plain = kind is Tensor or kind is torch.nn.Parameter
+    # What a transform has left behind looks like a tensor, but has no memory of its own.
+    is_plain = is_plain and not torch._C._functorch.is_functorch_wrapped_tensor(tensor)
     return is_plain and tensor.device.type != "meta" and tensor.numel() > 0

@@ -50,6 +50,12 @@ static void one_class(Room *room, int64_t C, int64_t y) {
     room->logs[C + y] = 1;
 }
 
+/* A loss with the call's share of plain cross entropy. With all of it, its own may be infinite. */
+static inline double blended(const Call *call, double loss, double plain) {
+    double share = call->share;
+    return share > 0 ? (share < 1 ? (1 - share) * loss : 0) + share * plain : loss;
+}
+
 #define PASTE_(a, b, c) a##_##b##_##c
 #define PASTE(a, b, c) PASTE_(a, b, c)
 /* How two vectors are interleaved: LOW_bytes of a vector_bytes of an entry. */
@@ -86,9 +92,8 @@ static void one_class(Room *room, int64_t C, int64_t y) {
 static void run(void *state) {
     Work *work = state;
     const Call *call = work->call;
-    size_t vectors = (work->is_mixed ? 6 : 5) * call->classes;
+    size_t vectors = (work->is_mixed ? 6 : 5) * call->classes + 3 * call->groups;
     size_t nodes = call->edges ? call->classes + call->groups : 0;
-    vectors += 3 * call->groups;
     if (work->at_once) vectors = (work->at_once + 1) * (call->classes / (work->width / 8) + 1);
     size_t doubles = 11 * call->classes + 2 * nodes;
     char *memory = NULL;

@@ -25,6 +25,8 @@ typedef NATURAL NAME(N) __attribute__((vector_size(WIDTH)));
 
 INLINE V NAME(all)(REAL value) { return (V){0} + value; }
 
+INLINE I NAME(not_finite)(V x) { return ~((x > NAME(all)(-INFINITY)) & (x < NAME(all)(INFINITY))); }
+
 /* e^x for x <= 0; 0 where that is not a normal number. Below, what is computed is not used. */
 INLINE V NAME(exp)(V x) {
     const V magic = NAME(all)(EXP_MAGIC); /* a sum with it ends in the nearest whole number */
@@ -266,7 +268,7 @@ INLINE V NAME(tops)(V *x, I *wrong) {
         *wrong |= x[l] != x[l];
         high = CHOOSE(x[l] > high, x[l], high);
     }
-    *wrong |= ~((high > NAME(all)(-INFINITY)) & (high < NAME(all)(INFINITY)));
+    *wrong |= NAME(not_finite)(high);
     return high;
 }
 
@@ -362,7 +364,7 @@ typedef struct {
     V *x, *e, *a, *w, *h; /* C each: x, exp x, S e, what becomes the gradient, room */
     V s;                  /* sum of e */
     int is_unsound[L];
-    double loss[L], factor[L]; /* of the gradient */
+    double loss[L];
 } NAME(Lanes);
 
 /* SIM and SOFT for true classes y. Leaves R in `w`. */
@@ -612,7 +614,7 @@ INLINE void NAME(by_rows)(Work *work, Room *room, REAL *const *in, REAL *const *
         double plain = (double)log_s[l] - (double)(in[l][y[l]] - high[l]);
         loss[l] = (double)(log_s[l] - mixture[l]) + 1 - expected;
         if (call->row_sums && !is_soft) loss[l] += log(call->row_sums[y[l]]);
-        if (share > 0) loss[l] = (share < 1 ? (1 - share) * loss[l] : 0) + share * plain;
+        loss[l] = blended(call, loss[l], plain);
         loss[l] += smooth;
         if (!gradient) continue;
         REAL of_e = (REAL)(scale / total[l]), of_s = (REAL)(scale * (1 - share) / divisor[l]);
@@ -648,7 +650,7 @@ INLINE int NAME(proper_order)(const Work *work, Room *room, const NAME(Places) *
                 high = CHOOSE(tile[k] > high, tile[k], high);
             }
         }
-        wrong |= ~((high > NAME(all)(-INFINITY)) & (high < NAME(all)(INFINITY)));
+        wrong |= NAME(not_finite)(high);
     }
     for (int64_t first = 0; first < C; first += L) {
         NAME(load_tile)(in, first, C, tile);
@@ -694,7 +696,7 @@ INLINE int NAME(proper_order)(const Work *work, Room *room, const NAME(Places) *
         double plain = (double)log_s[l] - (double)(in->at[l][y[l] * in->step] - high[l]);
         loss[l] = value[l];
         if (call->row_sums) loss[l] += log(call->row_sums[y[l]]);
-        if (share > 0) loss[l] = (share < 1 ? (1 - share) * loss[l] : 0) + share * plain;
+        loss[l] = blended(call, loss[l], plain);
         loss[l] += smooth[l];
     }
     of_h = NAME(all)(0);
@@ -735,7 +737,7 @@ INLINE void NAME(by_lanes)(Work *work, Room *room, const NAME(Places) *in, const
         wrong |= x[c] != x[c];
         high = CHOOSE(x[c] > high, x[c], high);
     }
-    wrong |= ~((high > NAME(all)(-INFINITY)) & (high < NAME(all)(INFINITY)));
+    wrong |= NAME(not_finite)(high);
     for (int64_t c = 0; c < C; c++) {
         x[c] -= high;
         b.s += b.e[c] = NAME(exp)(x[c]);
@@ -772,8 +774,7 @@ INLINE void NAME(by_lanes)(Work *work, Room *room, const NAME(Places) *in, const
         loss[l] = b.loss[l];
         if (call->row_sums && call->loss != SOFT)
             loss[l] += is_mixed ? NAME(sum_of_logs)(call, t, l) : log(call->row_sums[own[l]]);
-        if (share > 0)
-            loss[l] = (share < 1 ? (1 - share) * loss[l] : 0) + share * (total[l] * log_s + plain[l]);
+        loss[l] = blended(call, loss[l], total[l] * log_s + plain[l]);
     }
     if (call->gradient) {
         for (int64_t c = 0; c < C; c++) b.w[c] = b.e[c] * of_e - b.w[c] * of_r;

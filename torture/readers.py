@@ -456,7 +456,7 @@ def _experiments(folder: Path) -> list[Reader]:
         Reader(
             "search",
             False,
-            "search.journal",
+            "search.json",
             (_search(config, folder),),
             lambda path: _searched(config, path),
             in_folder=True,
@@ -539,7 +539,7 @@ def _search(config: Config, folder: Path) -> Parts:
     from simloss.experiment.search.search import search
 
     search(_plan(config), folder / "search")
-    return {n: (folder / "search" / n).read_bytes() for n in ("search.json", "search.journal")}
+    return {n: (folder / "search" / n).read_bytes() for n in ("search.json",)}
 
 
 def _searched(config: Config, folder: Path) -> Any:

@@ -13,6 +13,7 @@ from simloss.cli import main
 from simloss.cli.tune import _planned
 from simloss.experiment.grid.store import RunFolder
 from simloss.experiment.plan.config import Config
+from simloss.experiment.search.search_space import space_of
 
 FEW = ["--trials", "3", "--search-seeds", "1", "--budget", "6"]
 FEW += ["--seeds", "2", "--epochs", "2", "--workers", "1", "--rivals", "none"]
@@ -52,12 +53,11 @@ def test_searches_then_compares_and_says_so(capsys):
     ("trials", "told"),
     [
         (4, "Search: 4 trials of 1 net each; a trial"),
-        (40, "Search: 13 trials of 1 net each (cross"),
+        (40, "Search: 7 trials of 1 net each, cross entropy and each loss once, then"),
     ],
 )
 def test_the_budget_in_plain_words(trials, told):
-    space = SimpleNamespace(losses=("simloss", "proper", "soft-target", "blended"))
-    plan = SimpleNamespace(space=space, seeds=(1,), budget=None, trials=trials)
+    plan = SimpleNamespace(space=space_of("order"), seeds=(1,), budget=None, trials=trials)
     assert _planned(plan).startswith(told)
 
 
@@ -111,7 +111,7 @@ def test_mistakes(capsys, tmp_path):
 def test_stopped_politely_and_resumed(tmp_path, capsys, started, stop):
     search = ("--epochs", "200", "--search-seeds", "20", "--out", "run")
     process = started("tune", "abalone", *search)
-    while not (tmp_path / "run" / "search.journal").exists():
+    while not (tmp_path / "run" / "search.json").exists():
         assert process.poll() is None
         time.sleep(0.05)
     time.sleep(0.2)

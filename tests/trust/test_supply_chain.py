@@ -65,7 +65,7 @@ def test_the_core_depends_on_torch_and_numpy_alone():
     listed = {
         "cli": {
             *("scipy", "scikit-learn", "pandas", "pillow", "cyclopts", "pyyaml", "jinja2"),
-            *("plotly", "safetensors", "lightgbm", "optuna", "pyarrow"),
+            *("plotly", "safetensors", "lightgbm", "pyarrow"),
         },
     }
     for extra, known in listed.items():

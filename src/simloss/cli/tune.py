@@ -27,6 +27,7 @@ from .parameters import (
 from .stopping import stopped_politely
 
 if TYPE_CHECKING:
+    from ..experiment.plan.treatment import Treatment
     from ..experiment.search.trials import Found, Plan
 
 
@@ -61,14 +62,15 @@ def tune(
     decision
         How the net will answer; what suits the classes if not given.
     loss
-        simloss, proper, soft-target, blended, or module:class; all four if not given.
+        simloss, proper, soft-target, blended, or module:class; if not given, all four, and the
+        smooth losses.
     rivals
         Of the final comparison, as for compare; or none. If not given, all that suit the table.
     trials
         The most treatments to try.
     budget
-        The most epochs of the search, but for the first two trials. If not given, cross entropy
-        and each loss at three values, then more while a sixth of a full grid's is not used up.
+        The most epochs of the search, but for the first two trials. If not given, cross entropy,
+        each loss once, the best at three values, and more while a fifth of a grid's are left.
     search_seeds
         How many nets, each on its own split, a trial is the mean of.
     seeds
@@ -79,10 +81,9 @@ def tune(
     from .. import _checks
     from ..experiment.grid.setup import Setup
     from ..experiment.plan.rivals import rivals_for
-    from ..experiment.search.search import SETTINGS, search
+    from ..experiment.search.search import TRIALS, search
     from ..experiment.search.search_space import space_of
     from ..experiment.search.trials import final_config, plan, setup_of
-    from ..loss.registry import WITH_SIMILARITY
     from .described import split_described
     from .running import run_and_report
 
@@ -97,7 +98,7 @@ def tune(
     )
     made = plan(
         preset.config,
-        space_of(preset.config.similarity, loss or WITH_SIMILARITY),
+        space_of(preset.config.similarity, loss),
         metric=options.metric,
         rule=decision,
         seeds=search_seeds,
@@ -110,7 +111,7 @@ def tune(
         print(line, flush=True)
     _checks.run_count("seeds", seeds)
     folder = out or _folder(made)
-    if out is not None and (out / SETTINGS).exists() and not resume:
+    if out is not None and (out / TRIALS).exists() and not resume:
         raise ValueError(
             f"'{out}' must be a new folder, but it holds a search already; "
             f"add --resume to resume it, or name another with --out."
@@ -123,7 +124,7 @@ def tune(
     arm = found.candidate
     run_and_report(
         Setup(final_config(made, found, seeds, others), preset.dataset),
-        out=folder / f"comparison-{arm.loss.replace(':', '-')}-{arm.value:g}",
+        out=folder / _name(arm),
         resume=True,
         workers=workers,
     )
@@ -138,20 +139,26 @@ def _folder(made: "Plan") -> Path:
     return Path("runs") / f"tune-{made.config.name}-{digest[:6]}"
 
 
+def _name(arm: "Treatment") -> str:
+    """Of the folder of the final comparison."""
+    value = [] if arm.value is None else [f"{arm.value:g}"]
+    smooth = ["smooth"] if arm.options else []
+    return "-".join(["comparison", arm.loss.replace(":", "-"), *value, *smooth])
+
+
 def _planned(made: "Plan") -> str:
     """The budget in plain words."""
-    losses, seeds = len(made.space.losses), len(made.seeds)
+    seeds, first = len(made.seeds), len(made.space.first())
     each = f"{seeds} net{'s' * (seeds > 1)} each"
     if made.budget is not None:
         ends = f"at most {made.trials} trials of {each}, until {made.budget:,} epochs are used"
+    elif made.trials <= first:
+        ends = f"{made.trials} trials of {each}"
     else:
-        first = 1 + 3 * losses
-        ends = f"{min(made.trials, first)} trials of {each}"
-        if made.trials > first:
-            ends += (
-                f" (cross entropy, and {losses} losses at 3 values), then up to {made.trials} "
-                f"while a sixth of a full grid's epochs is not used up"
-            )
+        ends = (
+            f"{first} trials of {each}, cross entropy and each loss once, then other values of the "
+            f"best, up to {made.trials} trials while a fifth of a grid's epochs is not used up"
+        )
     return f"Search: {ends}; a trial that is behind is given up. --trials and --budget change this."
 
 

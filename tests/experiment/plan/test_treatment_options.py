@@ -111,9 +111,7 @@ class TestGaussian:
 
     def test_its_width_can_be_searched(self):
         space = space_of("gaussian", ["soft-target"])
-        assert space.treatment(space.first_choices()[0]).label == (
-            "soft targets (gaussian), width = 1"
-        )
+        assert space.first()[0].label == ("soft targets (gaussian), width = 1")
 
 
 class TestPlan:

@@ -3,7 +3,6 @@
 import json
 from dataclasses import replace
 
-import optuna
 import pytest
 import torch
 
@@ -12,12 +11,12 @@ from simloss.experiment.grid.store import RunFolder, RunFolderError
 from simloss.experiment.plan.presets import comparison
 from simloss.experiment.plan.treatment import Treatment
 from simloss.experiment.search import search as searching
-from simloss.experiment.search.pruning import Trial, is_behind
+from simloss.experiment.search.race import Trial, is_behind
 from simloss.experiment.search.search import search
 from simloss.experiment.search.search_space import SearchSpace, space_of
 from simloss.experiment.search.trials import final_config, plan, setup_of
 from simloss.experiment.train.loop import NotFiniteError
-from simloss.loss.registry import BASELINE
+from simloss.loss.registry import BASELINE, WITH_SIMILARITY
 
 SPACE = SearchSpace(("simloss", "soft-target"), "order")
 PRESET = comparison("abalone", epochs=40)
@@ -55,19 +54,28 @@ def fake(monkeypatch):
     )
 
 
+def tried(space, value_of, count):
+    """What a space tries where each treatment comes out as `value_of` says."""
+    past = []
+    while len(past) < count and (treatment := space.following(past)) is not None:
+        past.append(Trial(treatment, [[value_of(treatment)]]))
+    return [trial.treatment for trial in past]
+
+
 class TestSpace:
     def test_cross_entropy_is_always_in_it_and_tried_second(self):
         space = space_of("order", ["cross-entropy", "proper"])
         assert space.losses == ("proper",)
-        assert space.treatment(space.first_choices()[1]) == Treatment(BASELINE)
-        study = optuna.create_study(sampler=optuna.samplers.RandomSampler(seed=0))
-        found = {space.suggested(study.ask()).loss for _ in range(20)}
-        assert found == {"cross-entropy", "proper"}
+        assert space.first()[1] == Treatment(BASELINE)
+
+    def test_the_smooth_losses_are_in_it_unless_losses_are_named(self):
+        labels = [each.label for each in space_of("order").first()]
+        assert labels[5:] == ["cross entropy + smooth", "blended proper SimLoss, r = 0.95 + smooth"]
+        assert len(space_of("order", WITH_SIMILARITY).first()) == 5
 
     @pytest.mark.parametrize(("kind", "value"), [("order", 0.95), ("tree", 1.0), ("words", 0.47)])
     def test_the_blended_loss_begins_where_it_was_good(self, kind, value):
-        blended, *_ = SearchSpace(("blended",), kind).first_choices()
-        assert SearchSpace(("blended",), kind).treatment(blended).value == value
+        assert SearchSpace(("blended",), kind).first()[0].value == value
 
     @pytest.mark.parametrize(
         ("similarity", "parameter", "low", "high"),
@@ -79,12 +87,27 @@ class TestSpace:
     )
     def test_each_similarity_has_its_parameter(self, similarity, parameter, low, high):
         space = SearchSpace(("simloss",), similarity)
-        study = optuna.create_study(sampler=optuna.samplers.RandomSampler(seed=0))
-        made = [space.suggested(study.ask()) for _ in range(30)]
-        values = [each.value for each in made if each.loss == "simloss"]
-        assert {each.parameter for each in made} == {None, parameter}
-        assert all(low <= value <= high for value in values)
-        assert max(values) > high / 3
+        for wanted in (low, high):
+            made = tried(space, lambda each, at=wanted: abs((each.value or 9) - at), 40)
+            values = [each.value for each in made if each.value is not None]
+            assert {each.parameter for each in made} == {None, parameter}
+            assert all(low <= value <= high for value in values)
+            assert min(abs(value - wanted) for value in values) <= 0.05
+            assert len(made) < 40  # it ends where values cannot be told apart
+
+    def test_nothing_is_tried_twice_and_every_loss_is_searched(self):
+        made = tried(SPACE, lambda each: {"soft-target": 1.0, "simloss": 2.0}.get(each.loss, 3), 99)
+        assert len(made) == len({each.label for each in made})
+        values = {loss: [e.value for e in made if e.loss == loss] for loss in SPACE.losses}
+        assert all(len(each) >= 3 for each in values.values())
+
+    def test_the_best_loss_is_tried_at_the_far_end_then_beside_its_best(self):
+        made = tried(
+            SPACE, lambda each: 2 * abs((each.value or 9) - 0.7) + (each.loss != "simloss"), 7
+        )
+        assert [each.label for each in made[3:]] == [
+            *("SimLoss, r = 0.95", "SimLoss, r = 0.72", "SimLoss, r = 0.83", "SimLoss, r = 0.61"),
+        ]
 
     def test_mistakes(self):
         with pytest.raises(ValueError, match="`loss` must be one of 'simloss'"):
@@ -93,37 +116,41 @@ class TestSpace:
             space_of("order", ["cross-entropy"])
 
 
+def trial(*nets, gave_up=False):
+    return Trial(Treatment(BASELINE), list(nets), gave_up)
+
+
 class TestRacing:
     def gives_up(self, past, *nets):
-        return is_behind(Trial(list(nets)), past, head_start=2)
+        return is_behind(trial(*nets), past, patience=1)
 
     def test_behind_the_median_of_those_that_got_as_far(self):
-        past = [Trial([[5, 4, last]]) for last in (1.0, 2.0, 3.0)]
+        past = [trial([5, 4, last]) for last in (1.0, 2.0, 3.0)]
         assert self.gives_up(past, [5, 4, 2.1])
         assert not self.gives_up(past, [5, 4, 2.0])
         assert not self.gives_up(past, [5, 4, 2.01])  # no difference to speak of
         assert not self.gives_up([], [9, 9, 9])
 
     def test_below_zero_behind_is_still_behind(self):
-        assert self.gives_up([Trial([[0, -0.5]])], [0, -0.4])
-        assert not self.gives_up([Trial([[0, -0.5]])], [0, -0.6])
+        assert self.gives_up([trial([0, -0.5])], [0, -0.4])
+        assert not self.gives_up([trial([0, -0.5])], [0, -0.6])
 
     def test_a_head_start(self):
-        past = [Trial([[5, 4]])]
+        past = [trial([5, 4])]
         assert not self.gives_up(past, [9])
         assert self.gives_up(past, [9, 8])
 
     def test_a_net_that_stopped_early_stays_at_its_best(self):
-        assert self.gives_up([Trial([[5, 1]])], [5, 4, 3])
-        assert self.gives_up([Trial([[5, 1], [5, 4]], gave_up=True)], [5, 4, 3])
+        assert self.gives_up([trial([5, 1])], [5, 4, 3])
+        assert self.gives_up([trial([5, 1], [5, 4], gave_up=True)], [5, 4, 3])
 
     def test_who_gave_up_before_is_no_rival(self):
-        gone = Trial([[5, 1]], gave_up=True)
+        gone = trial([5, 1], gave_up=True)
         assert not self.gives_up([gone], [5, 4, 3])
         assert self.gives_up([gone], [5, 4])
 
     def test_the_second_seed_is_compared_with_the_second_seed(self):
-        past = [Trial([[5, 1], [4, 3]])]
+        past = [trial([5, 1], [4, 3])]
         assert not self.gives_up(past, [5, 1], [4, 3])
         assert self.gives_up(past, [5, 1], [4, 3.5])
 
@@ -163,24 +190,21 @@ class TestSearch:
     def test_the_budget_is_kept(self, fake, tmp_path):
         fake(lambda kind, r: 1.0)  # nobody is behind
         assert search(plan(PRESET, SPACE, budget=200), tmp_path / "given").epochs == 200
-        # Each loss once, of 3 nets with 20 epochs each, and the first net of two more values: 6 of
-        # the 1 + 3 x 5 treatments of a grid, where nobody is behind.
+        # Each loss once and two more values of the best, of 3 nets with 20 epochs each.
         wide = SearchSpace(("simloss", "proper", "soft-target"), "order")
         assert search(plan(PRESET, wide), tmp_path / "equals").epochs == 360
-        fake(soft_targets_win)  # all but soft targets are given up after 16 epochs
+        fake(soft_targets_win)  # all others are given up when their head start of 16 epochs is over
         guessed = search(plan(PRESET, wide, trials=1000), tmp_path / "guessed")
-        assert guessed.epochs == 218  # the ten first trials: below a quarter
+        assert 3 * 60 + 3 * 16 <= guessed.epochs <= 3 * 60 + 3 * 17
         few = search(plan(PRESET, SPACE, budget=1), tmp_path / "least")
         assert (few.trials, few.epochs) == (2, 60 + 16)
 
-    def test_what_was_tried_is_not_trained_again(self, fake, tmp_path):
+    def test_it_ends_when_nothing_is_left_to_try(self, fake, tmp_path):
         fake(lambda kind, r: 1.0)
         lines = []
-        search(plan(PRESET, SPACE, trials=40, budget=100_000), tmp_path, lines.append)
-        trained = [line for line in lines if "epochs" in line]
-        labels = [line.partition(": ")[2].rpartition(": ")[0] for line in trained]
-        assert len(labels) == len(set(labels)) < 40
-        assert any("tried before" in line for line in lines)
+        search(plan(PRESET, SPACE, trials=400, budget=100_000), tmp_path, lines.append)
+        labels = [line.partition(": ")[2].rpartition(": ")[0] for line in lines]
+        assert 10 < len(labels) == len(set(labels)) < 60
 
     def test_a_loss_that_is_not_finite_loses(self, monkeypatch, tmp_path):
         def breaks(*losses):
@@ -245,20 +269,6 @@ class TestInterruption:
         assert 1 < len(lines) < len(all_lines)
         assert self.trials(tmp_path / "run")[0] == wanted  # nothing left to do
 
-    def test_a_killed_process_leaves_nothing_that_stays(self, fake, tmp_path):
-        fake(bowl)
-        wanted, _ = self.trials(tmp_path / "whole")
-        journal = tmp_path / "run" / "search.journal"
-        search(plan(PRESET, SPACE, trials=5, budget=2000), tmp_path / "run")
-        storage = optuna.storages.journal
-        study = optuna.load_study(
-            study_name="search",
-            storage=storage.JournalStorage(storage.JournalFileBackend(str(journal))),
-        )
-        study.ask()  # was running when it happened
-        journal.with_name("search.journal.lock").touch()
-        assert self.trials(tmp_path / "run")[0] == wanted
-
     def test_more_trials_later(self, fake, tmp_path):
         fake(bowl)
         search(plan(PRESET, SPACE, trials=3, budget=2000), tmp_path)
@@ -269,7 +279,28 @@ class TestInterruption:
         search(plan(PRESET, SPACE, trials=2), tmp_path)
         with pytest.raises(RunFolderError, match="its 'rule' was 'median' and is now 'mean'"):
             search(plan(PRESET, SPACE, rule="mean", trials=2), tmp_path)
-        assert json.loads((tmp_path / "search.json").read_text())["rule"] == "median"
+        assert json.loads((tmp_path / "search.json").read_text())["settings"]["rule"] == "median"
+
+    @pytest.mark.parametrize(
+        "damage",
+        [
+            {"treatment": "SimLoss, r = 0.3"},
+            {"curves": [[]]},
+            {"curves": [[float("nan")]]},
+            {"curves": [[1.0]] * 4},
+            {"error": "why"},
+            {"gave_up": 1},
+        ],
+    )
+    def test_a_trial_that_is_none_of_this_search_is_one_sentence(self, fake, tmp_path, damage):
+        fake(bowl)
+        path = tmp_path / "search.json"
+        search(plan(PRESET, SPACE, trials=2), tmp_path)
+        kept = json.loads(path.read_text())
+        kept["trials"][0] |= damage
+        path.write_text(json.dumps(kept))
+        with pytest.raises(RunFolderError, match="must hold the trials of a search, but: trial 1"):
+            search(plan(PRESET, SPACE, trials=2), tmp_path)
 
     def test_one_writer_at_a_time(self, fake, tmp_path):
         with RunFolder(tmp_path).lock(), pytest.raises(RunFolderError, match="one writer"):
@@ -309,21 +340,3 @@ class TestPlan:
             setup_of(plan(PRESET, SPACE, rule="tree"))
         with pytest.raises(ValueError, match="`similarity` 'tree' needs superclasses"):
             setup_of(plan(PRESET, SearchSpace(("simloss",), "tree")))
-
-
-def test_without_optuna_one_sentence(monkeypatch, tmp_path):
-    monkeypatch.setitem(__import__("sys").modules, "optuna", None)
-    with pytest.raises(ModuleNotFoundError, match=r"`pip install 'simloss\[cli\]'` installs it"):
-        search(plan(PRESET, SPACE), tmp_path / "run")
-    assert not (tmp_path / "run").exists()
-
-
-def test_each_loss_is_tried_at_three_values_across_the_range():
-    space = SearchSpace(("simloss", "soft-target", "proper", "blended"), "order")
-    tried = [space.treatment(choice) for choice in space.first_choices()]
-    assert len(tried) == len({each.label for each in tried}) == 13
-    for loss in space.losses:
-        low, middle, high = sorted(each.value for each in tried if each.loss == loss)
-        assert low <= 0.2
-        assert high >= 0.8
-        assert low < middle < high

@@ -29,9 +29,8 @@ class Plan:
         seeds: one net each in every trial, on its own split where the experiment says so.
         trials: the most there may be.
         budget: the most epochs in all, but for the first two trials, one of them cross entropy.
-            None is a sixth of what a grid would take, guessed from the finished trials, or what it
-            takes to try each loss once, which is at most about a quarter.
-        seed: of what is proposed.
+            None is a fifth of what a grid would take, guessed from the finished trials, or what it
+            takes to try each loss once, and the best at three values.
     """
 
     config: Config
@@ -41,7 +40,6 @@ class Plan:
     seeds: tuple[int, ...] = (1, 2, 3)
     trials: int = 40
     budget: int | None = None
-    seed: int = 0
 
     def __post_init__(self) -> None:
         _checks.not_empty("seeds", self.seeds)
@@ -126,8 +124,8 @@ def setup_of(plan: Plan, dataset: Dataset | None = None) -> Setup:
     dataset = setup.dataset
     for seed in plan.seeds:
         setup.indices(seed)
-    for choice in plan.space.first_choices():
-        setup.objective(plan.space.treatment(choice), plan.seeds[0])
+    for treatment in plan.space.first():
+        setup.objective(treatment, plan.seeds[0])
     needs = metrics.find(plan.metric).needs
     if "tree" in needs or plan.rule == "tree":
         what = "`decision` 'tree'" if plan.rule == "tree" else f"`metric` {plan.metric!r}"

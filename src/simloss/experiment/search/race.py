@@ -1,8 +1,10 @@
-"""When to give up a trial: the median rule, over seeds and epochs."""
+"""The race of a search: how a trial went, and when to give it up."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from statistics import median
+
+from ..plan.treatment import Treatment
 
 # Validation curves of one and the same treatment cross; so much, as a share, is no difference.
 _SLACK = 0.01
@@ -10,16 +12,25 @@ _SLACK = 0.01
 
 @dataclass
 class Trial:
-    """How a trial went: one net per seed, one after the other.
+    """One treatment, one net per seed, one after the other.
 
     Attributes:
+        treatment: what was tried.
         curves: for each seed and epoch, the mean over the seeds so far, each with its best epoch
             yet; lower is better.
         gave_up: whether it ended before its time.
+        error: why it could not be trained.
     """
 
+    treatment: Treatment
     curves: list[list[float]] = field(default_factory=list)
     gave_up: bool = False
+    error: str | None = None
+
+    @property
+    def is_done(self) -> bool:
+        """Whether all its nets were trained to their end."""
+        return bool(self.curves) and not self.gave_up
 
     @property
     def epochs(self) -> int:
@@ -29,11 +40,7 @@ class Trial:
     @property
     def value(self) -> float:
         """Its latest value."""
-        return self.curves[-1][-1]
-
-    def has_ended(self, seed: int) -> bool:
-        """Whether the net of that seed was trained to its end."""
-        return len(self.curves) > seed + self.gave_up
+        return self.curves[-1][-1] if self.curves else float("nan")
 
     def value_at(self, seed: int, epoch: int) -> float | None:
         """What it had then; None if it did not get there. A net that stopped early stays put."""
@@ -45,38 +52,27 @@ class Trial:
         return curve[min(epoch, len(curve)) - 1]
 
 
-def is_behind(trial: Trial, others: Iterable[Trial], head_start: int) -> bool:
-    """Whether a trial is worse than the median of all trials that got as far.
+def is_behind(trial: Trial, others: Iterable[Trial], patience: int) -> bool:
+    """Whether a trial is worse than the median of all that got as far, and will be for some time.
 
     Those that got far are the good ones, so the further a trial gets, the better it must be, as in
-    successive halving. In the first epochs of a net, `head_start`, nothing is judged.
+    successive halving. What is judged is where it will be if the next epochs, half of `patience`,
+    bring as much as the last. In the first two times `patience` epochs of a net, nothing is.
 
     Example:
-        >>> past = [Trial([[5.0, 4.0, last]]) for last in (1.0, 2.0, 3.0)]
-        >>> is_behind(Trial([[5.0, 4.0, 2.5]]), past, head_start=2)
+        >>> past = [Trial(Treatment("cross-entropy"), [[5.0, 4.0, end]]) for end in (1.0, 2.0, 3.0)]
+        >>> is_behind(Trial(Treatment("cross-entropy"), [[5.0, 2.6, 2.5]]), past, patience=1)
         True
-        >>> is_behind(Trial([[5.0, 4.0, 1.5]]), past, head_start=2)
+        >>> is_behind(Trial(Treatment("cross-entropy"), [[5.0, 4.0, 1.5]]), past, patience=1)
         False
     """
-    seed, epoch = len(trial.curves) - 1, len(trial.curves[-1])
-    if epoch < head_start:
+    curve = trial.curves[-1]
+    seed, epoch = len(trial.curves) - 1, len(curve)
+    if epoch < 2 * patience:
         return False
     values = [value for other in others if (value := other.value_at(seed, epoch)) is not None]
     if not values:
         return False
     allowed = median(values)
-    return trial.value > allowed + _SLACK * abs(allowed)
-
-
-def is_beaten(trial: Trial, others: Iterable[Trial]) -> bool:
-    """Whether a trial that has ended its latest seed is no better than another was by then.
-
-    Example:
-        >>> is_beaten(Trial([[3.0, 2.0]]), [Trial([[3.0, 1.9], [2.0]])])
-        True
-        >>> is_beaten(Trial([[3.0, 2.0]]), [Trial([[1.0]], gave_up=True)])
-        False
-    """
-    seed = len(trial.curves) - 1
-    ends = (other.curves[seed][-1] for other in others if other.has_ended(seed))
-    return any(end <= trial.value for end in ends)
+    coming = curve[max(0, epoch - 1 - patience // 2)] - curve[-1]
+    return trial.value - coming > allowed + _SLACK * abs(allowed)

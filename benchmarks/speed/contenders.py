@@ -67,6 +67,15 @@ def _blended(num_classes: int) -> Loss:
     return simloss.ProperSimLoss(order(num_classes, R), cross_entropy_share=0.1)
 
 
+def _smooth(num_classes: int) -> Loss:
+    """Cross entropy with smoothness along the order; the weight makes no difference here."""
+    return simloss.SimLoss(order(num_classes, R), cross_entropy_share=1.0, smoothness=0.1)
+
+
+def _blended_smooth(num_classes: int) -> Loss:
+    return simloss.ProperSimLoss(order(num_classes, R), cross_entropy_share=0.1, smoothness=0.1)
+
+
 def _proper_sparse(num_classes: int) -> Loss:
     return simloss.ProperSimLoss(sparse_rows(num_classes))
 
@@ -127,8 +136,10 @@ CONTENDERS: dict[str, Callable[[int], Loss | None]] = {
     "SimLoss, dense": _dense,
     "ProperSimLoss, order": _proper,
     "ProperSimLoss, order, blended": _blended,
+    "ProperSimLoss, order, blended, smooth": _blended_smooth,
     "ProperSimLoss, sparse (50 per row)": _proper_sparse,
     "SoftTargetLoss, order": _soft_target,
+    "cross entropy, smooth": _smooth,
     "the paper's formula": _paper,
     "our formula in torch": _plain_sim,
     "our proper formula in torch": _plain_proper,

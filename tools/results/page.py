@@ -16,6 +16,7 @@ from .encoder_gains import controls, gains_in, table
 from .instead import instead
 from .over_sources import over_sources
 from .prose_numbers import with_numbers
+from .riddle import riddle
 from .shared_seeds import shared_seeds
 from .starting_values import starting_values
 from .table import results_table
@@ -103,6 +104,7 @@ KINDS: dict[str, Callable[[list[Path]], str]] = {
     "encoder controls": lambda folders: controls(folders[0]),
     # What people would use instead of a net.
     "instead": lambda folders: instead(_runs(folders)),
+    "cifar riddle": lambda paths: riddle(paths[0]),
 }
 _REGION = re.compile(
     rf"(?P<open><!-- (?P<what>{'|'.join(KINDS)}): (?P<folders>[^\n]*?) -->\n)"

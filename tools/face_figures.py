@@ -1,7 +1,8 @@
-"""The README's two pictures of UTKFace, from its records: `python -m tools.face_figures`.
+"""Pictures of the face experiments, from their records: `python -m tools.face_figures`.
 
-docs/tradeoff.svg: the accuracy and mean error of each loss, by argmax and by the median.
-docs/outputs.svg: the mean output of the nets for a few true ages, as in the paper's figure.
+docs/tradeoff.svg: the accuracy and mean error of each loss on UTKFace, by argmax and by the median.
+docs/outputs.svg: the mean output of the nets for a few true ages.
+docs/paper-utkface.svg, docs/paper-afad.svg: the paper's figure, by r, for both data sets.
 """
 
 import re
@@ -18,6 +19,20 @@ from .chart import COLORS, Axis, Panel, picture
 
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "experiments" / "utkface"
+FACES = ("utkface", "afad")
+PAPERS_AGE = 30
+PAPERS_R = (0.0, 0.3, 0.5, 0.7, 0.9)
+CUT = 0.45  # the same for the figure by r
+SHOWN = (
+    "cross entropy",
+    "SimLoss, r = 0.3",
+    "SimLoss, r = 0.8",
+    "proper SimLoss, r = 0.8",
+    "soft targets, r = 0.8",
+    "blended SimLoss, r = 0.9",
+    "blended proper SimLoss, r = 0.95",
+    "blended proper SimLoss, r = 0.95 + smooth",
+)
 TRUE_AGES = (5, 26, 60)
 RULES = ("argmax", "median")
 HIGHEST = 0.3  # a probability above is cut, with its number
@@ -26,15 +41,19 @@ CLOSE = 0.06  # years; a label this close below another one moves further down
 
 def main() -> None:
     folder = RunFolder(FOLDER)
-    by_label = defaultdict(list)
+    by_label: dict[str, list[dict[str, Any]]] = {label: [] for label in SHOWN}
     for record in folder.each_record():
-        if record["status"] == "done":
-            by_label[_short(record["treatment"]["label"])].append(record)
+        label = _short(record["treatment"]["label"])
+        if record["status"] == "done" and label in by_label:
+            by_label[label].append(record)
     shared = set.intersection(*({each["seed"] for each in found} for found in by_label.values()))
     for label, found in by_label.items():  # of an unfinished run, what can be compared
         by_label[label] = [each for each in found if each["seed"] in shared]
     (ROOT / "docs" / "tradeoff.svg").write_text(tradeoff(by_label))
     (ROOT / "docs" / "outputs.svg").write_text(outputs(folder, by_label))
+    for name in FACES:
+        drawn = papers_figure(RunFolder(ROOT / "experiments" / name))
+        (ROOT / "docs" / f"paper-{name}.svg").write_text(drawn)
 
 
 def tradeoff(by_label: dict[str, list[dict[str, Any]]]) -> str:
@@ -45,7 +64,7 @@ def tradeoff(by_label: dict[str, list[dict[str, Any]]]) -> str:
         for rule in RULES
     }
     panel = Panel(
-        _axis("accuracy, %", [x for x, _ in found.values()], 1.0, room=4.5),
+        _axis("accuracy, %", [x for x, _ in found.values()], 1.0, room=6.5),
         _axis("mean absolute error, years", [y for _, y in found.values()], 0.5),
         width=760,
         height=360,
@@ -89,6 +108,49 @@ def outputs(folder: RunFolder, by_label: dict[str, list[dict[str, Any]]]) -> str
                 panel.text((ages[place], HIGHEST), f"{curve[place]:.0%}", color)
         panels.append(panel)
     legend = [(f"mean output, faces of {age} (dotted)", color) for age, color in colors.items()]
+    return picture(panels, legend)
+
+
+def papers_figure(folder: RunFolder) -> str:
+    """The mean output distribution by r: of all test faces, and of those of one age."""
+    by_r = defaultdict(list)
+    for record in folder.each_record():
+        treatment = record["treatment"]
+        is_plain = treatment["loss"] in ("cross-entropy", "simloss") and not treatment.get(
+            "options"
+        )
+        if record["status"] == "done" and is_plain:
+            by_r[treatment.get("value") or 0.0].append(record)
+    ages = [int(name) for name in (folder.classes() or {})["names"]]
+    counts = folder.sidecar(by_r[0.0][0]["cell"])["test_counts"].astype(float)
+    real, one = counts / counts.sum(), np.eye(len(ages))[ages.index(PAPERS_AGE)]
+    colors = dict(zip((r for r in PAPERS_R if r in by_r), COLORS, strict=False))
+    panels = []
+    for place, (title, weights) in enumerate(
+        (("all faces", real), (f"faces of {PAPERS_AGE}", one))
+    ):
+        curves = {r: weights @ _mean_outputs(folder, by_r[r]) for r in colors}
+        high = min(CUT, max(real.max(), *(curve.max() for curve in curves.values())))
+        panel = Panel(
+            Axis("age", ages[0], ages[-1], [(a, str(a)) for a in range(20, ages[-1], 20)]),
+            Axis("", 0, high, [(p, f"{p:.0%}") for p in np.arange(0, high, 0.1)]),
+            place=place,
+            title=title,
+        )
+        grey = (
+            list(zip(ages, real, strict=True))
+            if place == 0
+            else [(PAPERS_AGE, 0), (PAPERS_AGE, high)]
+        )
+        panel.line(grey, "#aaaaaa", width=3 if place == 0 else 1)
+        for r, color in colors.items():
+            shown = np.minimum(curves[r], high)
+            panel.line(list(zip(ages, shown, strict=True)), color, width=1.5)
+            if curves[r].max() > high:
+                top = int(curves[r].argmax())
+                panel.text((ages[top], high), f"{curves[r][top]:.0%}", color)
+        panels.append(panel)
+    legend = [("true ages", "#888888"), *((f"r = {r:g}", color) for r, color in colors.items())]
     return picture(panels, legend)
 
 

@@ -148,6 +148,11 @@ REFUTED = {
     "gaussian": lambda: cost([[(i - j) ** 2 / 8 for j in range(20)] for i in range(20)]),
     "zero between the ends": lambda: matrix([[1, 0.9, 0], [0.9, 1, 0.9], [0, 0.9, 1]]),
     "sparse rows cut short": lambda: sparse(order(1100, 0.9), top_k=10),
+    "a block that no sample holds": lambda: sparse(
+        torch.block_diag(
+            torch.eye(700), complete_bipartite(3, 3, 0.48).to_dense(), torch.eye(494)
+        )
+    ),
 }
 
 

@@ -225,7 +225,9 @@ def _properness(whole: Similarity, part: Tensor, close: Tensor) -> dict[str, Any
     p, q = decided.example or (None, None)
     losses = None
     if p is not None and q is not None:
-        losses = tuple(float(expected_loss(part, p[close], each[close])) for each in (p, q))
+        some = ((p > 0) | (q > 0)).nonzero().squeeze(1)  # not always among `close`
+        few = whole.rows(some, torch.float64)[:, some]
+        losses = tuple(float(expected_loss(few, p[some], each[some])) for each in (p, q))
     return {
         "proper": decided.proper,
         "proper_reason": decided.reason,

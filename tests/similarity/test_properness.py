@@ -149,9 +149,7 @@ REFUTED = {
     "zero between the ends": lambda: matrix([[1, 0.9, 0], [0.9, 1, 0.9], [0, 0.9, 1]]),
     "sparse rows cut short": lambda: sparse(order(1100, 0.9), top_k=10),
     "a block that no sample holds": lambda: sparse(
-        torch.block_diag(
-            torch.eye(700), complete_bipartite(3, 3, 0.48).to_dense(), torch.eye(494)
-        )
+        torch.block_diag(torch.eye(700), complete_bipartite(3, 3, 0.48).to_dense(), torch.eye(494))
     ),
 }
 
@@ -182,8 +180,8 @@ def test_positive_definite_and_a_metric_is_not_enough():
 
 def test_a_star_has_room_for_so_many_leaves():
     """n - 1 <= (2 + w + w^2) / (w (1 - w))."""
-    for w, most in ((0.5, 12), (0.3, 12), (0.8, 22)):
-        for leaves, proper in ((most, True), (most + 1, False)):
+    for w, most, last in ((0.5, 12, None), (0.3, 12, True), (0.8, 22, True)):  # .5: 11 <= 11
+        for leaves, proper in ((most - 1, True), (most, last), (most + 1, False)):
             star = [("hub", f"leaf {i}") for i in range(leaves)]
             assert graph(star, temperature=-1 / math.log(w)).diagnose().proper is proper
 
@@ -328,8 +326,21 @@ def test_interchangeable_classes_do_not_hide_a_proof():
     assert found.proper is True
 
 
+def test_of_classes_that_are_the_same_one_counts():
+    S = matrix(values([3, 0, 1, 1, 7], 2).to_dense(torch.float64))
+    assert S.diagnose().properness.startswith("proved: S^-1 has no entry above 0")
+
+
+def test_what_rounding_hides_is_not_proved():
+    """In 60 digits the lowest curvature of this Gaussian kernel, scaled, is -2.04e-12."""
+    S = cost([[(i - j) ** 2 / 1000 for j in range(6)] for i in range(6)])
+    found = S.diagnose()
+    assert found.proper is None
+    assert "is 0 up to rounding" in found.proper_reason
+
+
 def test_what_is_too_faint_for_an_example_stays_unknown():
     S = [[1, 1e-4, 0], [1e-4, 1, 1e-4], [0, 1e-4, 1]]
     found = matrix(S).diagnose()
     assert found.proper is None
-    assert "but no example was found" in found.proper_reason
+    assert "is negative, but no example was found" in found.proper_reason

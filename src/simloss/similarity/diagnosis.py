@@ -111,8 +111,9 @@ def diagnose(similarity: Any, prior: Any = None, uncertainty: Any = None) -> Dia
     That the proper loss is proper is **proved** by structure for classes on a line and for trees;
     for other similarities by S^-1, or by the curvature at every corner of the simplex, which
     decides it either way (docs/mathematics.md; in float64, so up to rounding of 1e-9). It is
-    **refuted** only by an example. It is **unknown** if neither was found, which can happen
-    with more than 362 classes; the reason then says how much was examined.
+    **refuted** only by an example. It is **unknown** if neither was found: with more than 362
+    classes, where rounding hides the sign, or if S is not symmetric and has zeros. The reason then
+    says which, or how much was examined.
 
     Args:
         similarity: any similarity.

@@ -23,6 +23,8 @@ from .values import ValueSimilarity
 
 # An eigenvalue or an entry of S^-1 counts as 0 below this, relative to the largest.
 _TOLERANCE = 1e-9
+# Classes whose rows and columns agree to so many digits count as one.
+_DIGITS = 9
 # All corners of up to 362 classes, or 16 of 1,024: a few seconds on one core.
 _WORK = 1 << 34
 _ENTRIES_AT_ONCE = 1 << 22
@@ -116,7 +118,7 @@ def _sparse_blocks(whole: SparseSimilarity) -> list[Block] | None:
 def _verdict(whole: Similarity, blocks: Iterable[Block]) -> Verdict:
     """The verdict on a similarity, or a part of it, that consists of these blocks."""
     proved, unknown = _BY_INVERSE, None
-    for classes, s in blocks:
+    for classes, s in map(_distinct, blocks):
         names = [whole.names[i] if whole.names else str(i) for i in classes.tolist()]
         fault = _inverse_fault(s, names)
         if fault is None:
@@ -125,13 +127,15 @@ def _verdict(whole: Similarity, blocks: Iterable[Block]) -> Verdict:
         is_circle = isinstance(whole, CircularSimilarity) and len(s) == whole.num_classes
         corners = torch.arange(1) if is_circle else _some_corners(len(s))
         bent = _bent_corner(s, corners)
-        example = None if bent is None else counterexample(s, *bent)
+        example = None if bent is None or bent[1] is None else counterexample(s, bent[0], bent[1])
         if example is not None:
             nothing = torch.zeros(whole.num_classes, dtype=s.dtype)
             p, q = (nothing.index_put((classes,), each) for each in example)
             return Verdict(False, fault, (p, q))
         if bent is not None:
-            unknown = f"the curvature is negative at {names[bent[0]]}, but no example was found"
+            is_clear = bent[1] is not None
+            how = "is negative, but no example was found" if is_clear else "is 0 up to rounding"
+            unknown = f"the curvature at {names[bent[0]]} {how}"
         elif len(corners) < len(s) and not is_circle:
             unknown = f"no negative curvature at {len(corners)} of {len(s):,} corners, but {fault}"
         elif float(s.min()) < _TINY:
@@ -139,6 +143,14 @@ def _verdict(whole: Similarity, blocks: Iterable[Block]) -> Verdict:
         else:
             proved = f"no negative curvature at any corner, though {fault}"
     return Verdict(True, proved) if unknown is None else Verdict(None, unknown)
+
+
+def _distinct(block: Block) -> Block:
+    """One for all classes with the same row and column: F sees only the sum of their p."""
+    classes, s = block
+    group = torch.cat([s, s.T], 1).round(decimals=_DIGITS).unique(dim=0, return_inverse=True)[1]
+    first = (group.unsqueeze(1) == group).int().argmax(1).unique()
+    return classes[first], s[first][:, first]
 
 
 def _inverse_fault(s: Tensor, names: list[str]) -> str | None:
@@ -163,17 +175,23 @@ def _some_corners(size: int) -> Tensor:
     return torch.randperm(size, generator=torch.Generator().manual_seed(0))[:count]
 
 
-def _bent_corner(s: Tensor, corners: Tensor) -> tuple[int, Tensor] | None:
-    """The first corner at which F curves down, and in which direction, (C)."""
-    nothing = _TOLERANCE * torch.eye(len(s), dtype=s.dtype)
+def _bent_corner(s: Tensor, corners: Tensor) -> tuple[int, Tensor | None] | None:
+    """The first corner at which F curves down, and in which direction, (C).
+
+    If there is none, a corner at which rounding hides whether it does, and None.
+    """
+    flat = None
+    one = torch.eye(len(s), dtype=s.dtype)
     for some in corners.split(max(1, _ENTRIES_AT_ONCE // s.numel())):
         curvature, size = _curvature(s, some)
-        failed = torch.linalg.cholesky_ex(curvature + nothing).info.nonzero()
-        if len(failed):
-            place = int(failed[0])
-            direction = torch.linalg.eigh(curvature[place]).eigenvectors[:, 0] / size[place]
-            return int(some[place]), direction / direction.abs().max()
-    return None
+        rounding = _TOLERANCE + len(s) * torch.finfo(s.dtype).eps / size.amin(1).square()  # (M)
+        failed = torch.linalg.cholesky_ex(curvature - rounding.reshape(-1, 1, 1) * one).info
+        for place in failed.nonzero().squeeze(1).tolist():
+            flat = int(some[place]), None
+            if int(torch.linalg.cholesky_ex(curvature[place] + _TOLERANCE * one).info):
+                direction = torch.linalg.eigh(curvature[place]).eigenvectors[:, 0] / size[place]
+                return int(some[place]), direction / direction.abs().max()
+    return flat
 
 
 def _curvature(s: Tensor, corners: Tensor) -> tuple[Tensor, Tensor]:

@@ -193,6 +193,24 @@ def test_a_metric_is_not_needed():
     assert lowest_sampled_curvature(torch.tensor(S, dtype=torch.float64)) > -1e-12
 
 
+STAR = [[1, 0.5, 0.5, 0.5], [0.5, 1, 0.25, 0.25], [0.5, 0.25, 1, 0.25], [0.5, 0.25, 0.25, 1]]
+
+
+@pytest.mark.parametrize("S", [STAR, [[1, 1, 1], [0, 1, 0.5], [0, 0, 1]]])
+def test_a_column_sum_of_0_leaves_it_strict(S):
+    """Theorem 1, inside the simplex and on its boundary; also with zeros in S."""
+    assert np.linalg.inv(S).sum(0).min() == pytest.approx(0)
+    assert "S^-1 has no entry above 0" in matrix(S).diagnose().properness
+    random = np.random.default_rng(0)
+    for size in range(2, len(S) + 1):
+        for _ in range(50):
+            face = random.choice(len(S), size, replace=False)
+            p, v = random.dirichlet(np.ones(size)), random.normal(size=size)
+            v = (v - v.mean()) / np.linalg.norm(v - v.mean())
+            part = np.array(S)[np.ix_(face, face)]
+            assert second_derivative(part.tolist(), p.tolist(), v.tolist()) > 1e-3
+
+
 PROVED = {
     "order": (lambda: order(5, 0.8), "positions on a line"),
     "many in an order": (lambda: order(10_000, 0.99), "positions on a line"),

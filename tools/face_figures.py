@@ -22,7 +22,7 @@ FOLDER = ROOT / "experiments" / "utkface"
 FACES = ("utkface", "afad")
 PAPERS_AGE = 30
 PAPERS_R = (0.0, 0.3, 0.5, 0.7, 0.9)
-CUT = 0.45  # the same for the figure by r
+CUT = 0.45  # as HIGHEST, in the figure by r
 SHOWN = (
     "cross entropy",
     "SimLoss, r = 0.3",
@@ -116,10 +116,8 @@ def papers_figure(folder: RunFolder) -> str:
     by_r = defaultdict(list)
     for record in folder.each_record():
         treatment = record["treatment"]
-        is_plain = treatment["loss"] in ("cross-entropy", "simloss") and not treatment.get(
-            "options"
-        )
-        if record["status"] == "done" and is_plain:
+        is_plain = treatment["loss"] in ("cross-entropy", "simloss")
+        if record["status"] == "done" and is_plain and not treatment.get("options"):
             by_r[treatment.get("value") or 0.0].append(record)
     ages = [int(name) for name in (folder.classes() or {})["names"]]
     counts = folder.sidecar(by_r[0.0][0]["cell"])["test_counts"].astype(float)
@@ -137,12 +135,10 @@ def papers_figure(folder: RunFolder) -> str:
             place=place,
             title=title,
         )
-        grey = (
-            list(zip(ages, real, strict=True))
-            if place == 0
-            else [(PAPERS_AGE, 0), (PAPERS_AGE, high)]
-        )
-        panel.line(grey, "#aaaaaa", width=3 if place == 0 else 1)
+        if place == 0:
+            panel.line(list(zip(ages, real, strict=True)), "#aaaaaa", width=3)
+        else:
+            panel.line([(PAPERS_AGE, 0), (PAPERS_AGE, high)], "#aaaaaa", width=1)
         for r, color in colors.items():
             shown = np.minimum(curves[r], high)
             panel.line(list(zip(ages, shown, strict=True)), color, width=1.5)

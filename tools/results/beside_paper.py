@@ -1,6 +1,7 @@
 """The paper's table beside ours: its means of ten runs, ours over the seeds we have."""
 
 from simloss import metrics
+from simloss.experiment.grid.store import RunFolder
 from simloss.report.judge.results import Row
 from simloss.report.judge.run import Run
 from simloss.report.judge.wording import listed
@@ -58,3 +59,9 @@ def _missing(ours: dict[float | None, Row], values: list[float]) -> str:
         counts.setdefault(len(row.cells) if row else 0, []).append(f"{value:g}")
     parts = [f"{count or 'none'} at {listed(found)}" for count, found in sorted(counts.items())]
     return f"Of the paper's ten runs we have so far {', '.join(parts)}."
+
+
+def hours(folder: RunFolder) -> str:
+    """How long all runs of the folder took, in a sentence."""
+    took = [max(each["seconds"].values()) for each in folder.each_record() if "seconds" in each]
+    return f"The {len(took)} runs in this folder took {sum(took) / 3600:.1f} hours, most on one core."

@@ -11,12 +11,12 @@ from simloss.report.judge.run import Run
 from simloss.report.judge.wording import listed
 from simloss.report.tables.markdown import escaped
 
-from .beside_paper import beside_paper
+from .beside_paper import beside_paper, hours
 from .encoder_gains import controls, gains_in, table
 from .instead import instead
 from .over_sources import over_sources
 from .prose_numbers import with_numbers
-from .riddle import riddle
+from .settings import settings
 from .shared_seeds import shared_seeds
 from .starting_values import starting_values
 from .table import results_table
@@ -79,6 +79,10 @@ def _about(run: Run) -> str:
     return f"*{escaped(', '.join(parts))}{examples}.*"
 
 
+def _beside_paper(run: Run) -> str:
+    return f"{beside_paper(run)} {hours(run.folder)}"
+
+
 def _runs(folders: list[Path]) -> list[Run]:
     known = [folder for folder in folders if RunFolder(folder).exists()]
     if not known:
@@ -93,7 +97,7 @@ KINDS: dict[str, Callable[[list[Path]], str]] = {
     "every result": lambda folders: _results(folders[0], every=True),
     # All treatments in raw numbers of the seeds shared with cross entropy.
     "shared seeds": lambda folders: shared_seeds(Run.read(folders[0])),
-    "beside the paper": lambda folders: beside_paper(Run.read(folders[0])),
+    "beside the paper": lambda folders: _beside_paper(Run.read(folders[0])),
     # What one setting for all of several runs gains.
     "over sources": lambda folders: over_sources(_runs(folders)),
     # What value of the parameter to start with.
@@ -104,7 +108,8 @@ KINDS: dict[str, Callable[[list[Path]], str]] = {
     "encoder controls": lambda folders: controls(folders[0]),
     # What people would use instead of a net.
     "instead": lambda folders: instead(_runs(folders)),
-    "cifar riddle": lambda paths: riddle(paths[0]),
+    # What the settings of a task of the paper change.
+    "paper settings": lambda paths: settings(paths[0], paths[1].name),
 }
 _REGION = re.compile(
     rf"(?P<open><!-- (?P<what>{'|'.join(KINDS)}): (?P<folders>[^\n]*?) -->\n)"

@@ -1,0 +1,69 @@
+"""The settings of `benchmarks.paper_settings`, beside the paper's numbers."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+METRICS = ("accuracy", "superclass_accuracy", "failed_superclass_accuracy")
+PARTS = ("validation", "test")
+_SHIFTED = "names shifted"
+# Cross entropy in the paper, percent: accuracy, SA, FSA.
+PAPER = {"validation": (46.89, 55.78, 16.73), "test": (39.51, 49.22, 16.05)}
+
+
+def settings(path: Path, task: str) -> str:
+    """Markdown: a line per setting of the task; what has not been run is left out."""
+    recorded = json.loads(path.read_text())[task]
+    lines = _faces(recorded) if task == "utkface" else _riddle(recorded)
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _riddle(recorded: dict[str, Any]) -> list[list[str]]:
+    """Accuracy, SA and FSA; then SA and FSA with the names shifted, and how far the six are off."""
+    lines = [
+        ["setting", *(f"{part}: accuracy, SA, FSA" for part in PARTS), "ratio"]
+        + [*(f"shifted, {part}: SA, FSA" for part in PARTS), "farthest off", "epochs"],
+        ["---", *["---:"] * 7],
+        ["the paper", *(_listed(PAPER[part]) for part in PARTS), _ratio(PAPER), *[""] * 4],
+    ]
+    for name, found in recorded.items():
+        plain = {part: _percent(found[part]) for part in PARTS}
+        line = [name, *(_listed(plain[part]) for part in PARTS), _ratio(plain)]
+        if f"test, {_SHIFTED}" in found:
+            moved = {part: _percent(found[f"{part}, {_SHIFTED}"]) for part in PARTS}
+            line += [*(_listed(moved[part][1:]) for part in PARTS), f"{_off(moved):.1f}"]
+        else:
+            line += ["–"] * 3
+        lines.append([*line, str(found["epochs"])])
+    return lines
+
+
+
+def _off(parts: dict[str, tuple[float, ...]]) -> float:
+    """The largest difference to one of the paper's six numbers, in points."""
+    pairs = (zip(parts[part], PAPER[part], strict=True) for part in PARTS)
+    return max(abs(a - b) for each in pairs for a, b in each)
+
+
+def _faces(recorded: dict[str, Any]) -> list[list[str]]:
+    """Test data: by argmax; by the median of the same weights, and of its own best epoch."""
+    head = ["setting", "accuracy", "MAE", "MSE", "MAE by median", "at its own best epoch", "epochs"]
+    lines = [head, ["---", *["---:"] * 6]]
+    for name, found in recorded.items():
+        at = found["test"]
+        medians = [found[f"test by median{end}"]["mae"] for end in ("", ", its own epoch")]
+        line = [name, f"{100 * at['accuracy']:.2f} %", f"{at['mae']:.2f}", f"{at['mse']:.1f}"]
+        lines.append([*line, *(f"{mae:.2f}" for mae in medians), str(found["epochs"])])
+    return lines
+
+
+def _percent(values: dict[str, float]) -> tuple[float, ...]:
+    return tuple(100 * values[name] for name in METRICS)
+
+
+def _listed(values: tuple[float, ...]) -> str:
+    return ", ".join(f"{value:.1f}" for value in values)
+
+
+def _ratio(parts: dict[str, tuple[float, ...]]) -> str:
+    return f"{parts['validation'][0] / parts['test'][0]:.2f}"

@@ -29,6 +29,7 @@ from simloss.loss.registry import BASELINE
 
 RESULTS = Path(__file__).with_name("results") / "paper_settings.json"
 Parts = dict[str, Part]
+PLAIN = Treatment(BASELINE)
 
 
 def trained_on(parts: Parts) -> Parts:
@@ -112,7 +113,7 @@ class Setting:
     net: Callable[[int], nn.Module] | None = None  # None: the preset's
     padding: int | None = 4  # of crops, on CIFAR-100; None: no augmentation
     split: int = 0  # the seed of the one split
-    treatment: Treatment = Treatment(BASELINE)
+    treatment: Treatment = PLAIN
 
 
 SETTINGS = {

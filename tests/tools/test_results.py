@@ -41,7 +41,7 @@ PAGES = [
 
 def changed():
     """What git sees changed in the records and the page; None where there is no git."""
-    command = ["git", "status", "--porcelain", "experiments", str(PAGE)]
+    command = ["git", "status", "--porcelain", "experiments", "benchmarks/results", str(PAGE)]
     try:
         done = subprocess.run(command, cwd=PAGE.parents[1], capture_output=True, text=True)
     except OSError:

@@ -64,4 +64,5 @@ def _missing(ours: dict[float | None, Row], values: list[float]) -> str:
 def hours(folder: RunFolder) -> str:
     """How long all runs of the folder took, in a sentence."""
     took = [max(each["seconds"].values()) for each in folder.each_record() if "seconds" in each]
-    return f"The {len(took)} runs in this folder took {sum(took) / 3600:.1f} hours, most on one core."
+    total = sum(took) / 3600
+    return f"The {len(took)} runs in this folder took {total:.1f} hours, most on one core."

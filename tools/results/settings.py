@@ -21,11 +21,11 @@ def settings(path: Path, task: str) -> str:
 def _riddle(recorded: dict[str, Any]) -> list[list[str]]:
     """Accuracy, SA and FSA; then SA and FSA with the names shifted, and how far the six are off."""
     lines = [
-        ["setting", *(f"{part}: accuracy, SA, FSA" for part in PARTS), "ratio"]
-        + [*(f"shifted, {part}: SA, FSA" for part in PARTS), "farthest off", "epochs"],
+        ["setting", *(f"{part}: accuracy, SA, FSA" for part in PARTS), "ratio"],
         ["---", *["---:"] * 7],
         ["the paper", *(_listed(PAPER[part]) for part in PARTS), _ratio(PAPER), *[""] * 4],
     ]
+    lines[0] += [*(f"shifted, {part}: SA, FSA" for part in PARTS), "farthest off", "epochs"]
     for name, found in recorded.items():
         plain = {part: _percent(found[part]) for part in PARTS}
         line = [name, *(_listed(plain[part]) for part in PARTS), _ratio(plain)]
@@ -36,7 +36,6 @@ def _riddle(recorded: dict[str, Any]) -> list[list[str]]:
             line += ["–"] * 3
         lines.append([*line, str(found["epochs"])])
     return lines
-
 
 
 def _off(parts: dict[str, tuple[float, ...]]) -> float:

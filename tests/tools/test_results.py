@@ -1,5 +1,6 @@
 """Pages of results: made from records, in step with them."""
 
+import json
 import math
 import re
 import shutil
@@ -11,11 +12,12 @@ from statistics import fmean, median, stdev
 from types import MappingProxyType, SimpleNamespace
 
 import pytest
-from tools.results.beside_paper import beside_paper
+from tools.results.beside_paper import beside_paper, hours
 from tools.results.over_sources import over_sources
 from tools.results.page import refresh, refreshed
 from tools.results.paper import in_the_paper
 from tools.results.prose_numbers import NUMBER, with_numbers
+from tools.results.settings import settings
 from tools.results.shared_seeds import shared_seeds
 from tools.results.stand_in import stand_in
 from tools.results.start_rules import RULES, Case, left_out
@@ -187,6 +189,38 @@ def test_the_papers_table_beside_ours():
     assert lines["0.8"][5] == f"(+) {before:.2f} → {after:.2f}"
     assert lines["0.1"][4:] == ["–", "–", "–", "–", "0"]
     assert "none at 0.1" in text
+
+
+def test_hours_are_those_of_whole_runs(tmp_path):
+    """A run that was resumed has its training time whole and the rest since."""
+    times = [{"train": 3600.0, "total": 1800.0}, {"train": 1790.0, "total": 1800.0}]
+    records = [*({"seconds": each} for each in times), {"status": "failed"}]
+    assert "2 runs" in hours(SimpleNamespace(each_record=lambda: records))
+    assert "1.5 hours" in hours(SimpleNamespace(each_record=lambda: records))
+
+
+def test_settings_of_the_paper_beside_its_numbers(tmp_path):
+    path, paper = tmp_path / "settings.json", {"validation": (0.4689, 0.5578, 0.1673)}
+    names = ("accuracy", "superclass_accuracy", "failed_superclass_accuracy")
+    paper["test"] = (0.3951, 0.4922, 0.1605)
+    exact = {part: dict(zip(names, values, strict=True)) for part, values in paper.items()}
+    off = {**exact, "test": {**exact["test"], "failed_superclass_accuracy": 0.1905}}
+    moved = {f"{part}, names shifted": values for part, values in off.items()}
+    face = {"accuracy": 0.2, "mae": 7.0, "mse": 100.0}
+    ends = ("", ", its own epoch")
+    medians = {f"test by median{end}": {**face, "mae": 6.5 - len(end)} for end in ends}
+    recorded = {
+        "cifar100": {"plain": {**exact, "epochs": 9}, "moved": {**exact, **moved, "epochs": 8}},
+        "utkface": {"the preset": {"test": face, **medians, "epochs": 7}},
+    }
+    path.write_text(json.dumps(recorded))
+    _, _, theirs, plain, shifted = cells(settings(path, "cifar100"))
+    assert theirs[1:4] == plain[1:4] == ["46.9, 55.8, 16.7", "39.5, 49.2, 16.1", "1.19"]
+    assert plain[4:] == ["–", "–", "–", "9"]
+    assert shifted[4:] == ["55.8, 16.7", "49.2, 19.1", "3.0", "8"]
+    assert cells(settings(path, "utkface"))[2] == [
+        *("the preset", "20.00 %", "7.00", "100.0", "6.50", f"{6.5 - len(ends[1]):.2f}", "7")
+    ]
 
 
 def test_regions_are_made_anew_and_prose_is_kept(ordered, tmp_path):

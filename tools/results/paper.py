@@ -5,7 +5,7 @@ from simloss.report.judge.results import Row
 
 # source -> (net, similarity, {parameter: test values}); the first parameter is cross entropy.
 _AGES = ("accuracy", "mae", "mse")
-_OBJECTS = ("accuracy", "superclass_accuracy", "failed_superclass_accuracy")
+OBJECTS = ("accuracy", "superclass_accuracy", "failed_superclass_accuracy")
 
 Numbers = dict[float, tuple[float, float, float]]
 
@@ -33,7 +33,7 @@ _AFAD: Numbers = {
     0.8: (0.0855, 4.64, 39.78),
     0.9: (0.0647, 5.15, 45.82),
 }
-_CIFAR100: Numbers = {
+CIFAR100: Numbers = {
     0.99: (0.3951, 0.4922, 0.1605),
     0.9: (0.4015, 0.4993, 0.1636),
     0.8: (0.3949, 0.4932, 0.1622),
@@ -49,7 +49,7 @@ _CIFAR100: Numbers = {
 _TABLES = {
     "utkface": ("age-cnn", "order", _AGES, _UTKFACE),
     "afad": ("age-cnn", "order", _AGES, _AFAD),
-    "cifar100": ("lenet", "words", _OBJECTS, _CIFAR100),
+    "cifar100": ("lenet", "words", OBJECTS, CIFAR100),
 }
 
 

@@ -12,6 +12,7 @@ from statistics import fmean, median, stdev
 from types import MappingProxyType, SimpleNamespace
 
 import pytest
+import torch
 from tools.results.beside_paper import beside_paper, hours
 from tools.results.over_sources import over_sources
 from tools.results.page import refresh, refreshed
@@ -221,6 +222,29 @@ def test_settings_of_the_paper_beside_its_numbers(tmp_path):
     assert cells(settings(path, "utkface"))[2] == [
         *("the preset", "20.00 %", "7.00", "100.0", "6.50", f"{6.5 - len(ends[1]):.2f}", "7")
     ]
+
+
+@pytest.mark.skipif(not PAGE.exists(), reason="not in a clone")
+def test_shifted_names_move_what_stands_between_the_two_spellings():
+    """By hand: couch gets the keyboard's superclass, crab the couch's, kangaroo the house's."""
+    from benchmarks.paper_settings import by_superclass, shifted_superclasses, superclasses
+
+    known = json.loads((PAGE.parents[1] / "experiments/cifar100/classes.json").read_text())
+    names, groups = known["names"], known["superclasses"]
+    setup = SimpleNamespace(dataset=SimpleNamespace(class_names=names, superclasses=groups))
+    own, moved = superclasses(setup), shifted_superclasses(setup)
+    assert (own != moved).sum() == 14
+    for name, like in {
+        "couch": "lamp",
+        "crab": "couch",
+        "kangaroo": "house",
+        "lamp": "lamp",
+    }.items():
+        assert moved[names.index(name)] == own[names.index(like)]
+    truth = torch.tensor([names.index(each) for each in ("couch", "chair", "lamp", "apple")])
+    answers = torch.tensor([names.index(each) for each in ("chair", "couch", "lamp", "lamp")])
+    assert list(by_superclass(answers, truth, own).values()) == [0.25, 0.75, 0.6667]
+    assert list(by_superclass(answers, truth, moved).values()) == [0.25, 0.25, 0.0]
 
 
 def test_regions_are_made_anew_and_prose_is_kept(ordered, tmp_path):

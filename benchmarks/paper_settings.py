@@ -129,7 +129,6 @@ SETTINGS = {
         "flips only": Setting(padding=0),
         "a and c: trained on, padded": Setting(trained_on, padded),
         "a and flips only": Setting(trained_on, padding=0),
-        "a, c and flips only": Setting(trained_on, padded, padding=0),
     },
     "utkface": {
         "the preset": Setting(),

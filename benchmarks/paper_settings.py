@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from simloss.experiment.grid.setup import Setup, derived_seed
@@ -94,14 +95,27 @@ def of_1998(classes: int) -> nn.Module:
     )
 
 
+class LocalNorm(nn.Module):
+    """`nn.LocalResponseNorm(5)`, as a convolution: on a CPU a tenth of its time."""
+
+    def __init__(self, channels: int) -> None:
+        super().__init__()
+        near = torch.ones(channels, channels).tril(2).triu(-2)
+        self.register_buffer("share", 1e-4 / 5 * near[:, :, None, None])
+
+    def forward(self, x: Tensor) -> Tensor:
+        root = F.conv2d(x * x, self.share).add(1).sqrt()  # type: ignore[arg-type]
+        return x / (root * root.sqrt())
+
+
 def normalised(classes: int) -> nn.Module:
     """The age network with local response normalisation after each convolution's ReLU."""
     layers: list[nn.Module] = []
     for each in AgeCNN(classes).layers:
-        if isinstance(each, nn.ReLU) and isinstance(layers[-1], nn.Conv2d):
-            layers += [each, nn.LocalResponseNorm(5)]
-        else:
-            layers.append(each)
+        before = layers[-1] if layers else None
+        layers.append(each)
+        if isinstance(before, nn.Conv2d):
+            layers.append(LocalNorm(before.out_channels))
     return nn.Sequential(*layers)
 
 

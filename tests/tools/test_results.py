@@ -247,6 +247,14 @@ def test_shifted_names_move_what_stands_between_the_two_spellings():
     assert list(by_superclass(answers, truth, moved).values()) == [0.25, 0.25, 0.0]
 
 
+@pytest.mark.skipif(not PAGE.exists(), reason="not in a clone")
+def test_the_quick_normalisation_is_torchs():
+    from benchmarks.paper_settings import LocalNorm
+
+    images = 30 * torch.randn(2, 20, 5, 5, generator=torch.Generator().manual_seed(0))
+    torch.testing.assert_close(LocalNorm(20)(images), torch.nn.LocalResponseNorm(5)(images))
+
+
 def test_regions_are_made_anew_and_prose_is_kept(ordered, tmp_path):
     page = tmp_path / "page.md"
     page.write_text(f"# Ours\n\n<!-- results: {ordered} -->\nstale\n<!-- end -->\n\nAnd so on.\n")

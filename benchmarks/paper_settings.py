@@ -96,7 +96,7 @@ def of_1998(classes: int) -> nn.Module:
 
 
 class LocalNorm(nn.Module):
-    """`nn.LocalResponseNorm(5)`, as a convolution: on a CPU a tenth of its time."""
+    """`nn.LocalResponseNorm(5)`, as a convolution: quicker on a CPU."""
 
     def __init__(self, channels: int) -> None:
         super().__init__()

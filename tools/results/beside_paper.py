@@ -65,4 +65,4 @@ def hours(folder: RunFolder) -> str:
     """How long all runs of the folder took, in a sentence."""
     took = [max(each["seconds"].values()) for each in folder.each_record() if "seconds" in each]
     total = sum(took) / 3600
-    return f"The {len(took)} runs in this folder took {total:.1f} hours, most on one core."
+    return f"The {len(took)} runs in this folder took {total:.1f} hours, most on one busy core."

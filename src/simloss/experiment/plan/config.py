@@ -67,9 +67,9 @@ class SplitConfig:
 class TrainingConfig:
     """One run: Adam, early stopping, the best weights kept.
 
-    `stop_on` is the validation metric. With `keep_best_of` "argmax", as in the paper, one set of
-    weights is kept, the best when answered by argmax; with "each rule", one set per decision rule,
-    and training goes on until the last of them stops improving.
+    `stop_on` is the validation metric. With `keep_best_of` "argmax" one set of weights is kept,
+    the best when answered by argmax; with "each rule", one set per decision rule, and training
+    goes on until the last of them stops improving.
     """
 
     epochs: int = 1000

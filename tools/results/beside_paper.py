@@ -10,14 +10,15 @@ from simloss.statistics.paired import LEVEL
 
 from .over_sources import shared
 from .paper import papers_table, value_in_the_paper
-from .shared_seeds import change
+from .shared_seeds import shown
 
 
 def beside_paper(run: Run) -> str:
     """Markdown: a line per value of the paper's parameter, then what has not been run.
 
-    Ours are "cross entropy → this one", raw means of the seeds that both have, marked (+) and (−)
-    as the paper does where there are seeds enough for Wilcoxon's test.
+    Ours are raw means; of a row with fewer seeds than cross entropy, "cross entropy → this one" on
+    the seeds that both have. Marked (+) and (−) as the paper does, where there are seeds enough for
+    Wilcoxon's test.
     """
     results, base = run.results, run.results.baseline
     if base is None:
@@ -42,13 +43,13 @@ def beside_paper(run: Run) -> str:
 
 def _cell(row: Row, base: Row, name: str, rule: str) -> str:
     metric, (ours, theirs) = metrics.find(name), shared(row, base, rule, name)
-    shown = change(metric, ours, None if row is base else theirs)
+    mean = shown(row, base, rule, name)
     if row is base or not ours or smallest_p_value(len(ours)) > LEVEL:
-        return shown
+        return mean
     found = paired_comparison(
         theirs, ours, higher_is_better=metric.higher_is_better, interval=False
     )
-    return f"({found.mark.replace('-', '−')}) {shown}" if found.mark else shown
+    return f"({found.mark.replace('-', '−')}) {mean}" if found.mark else mean
 
 
 def _missing(ours: dict[float | None, Row], values: list[float]) -> str:

@@ -3,6 +3,7 @@
 from statistics import fmean
 
 from simloss import metrics
+from simloss.report.judge.results import Row
 from simloss.report.judge.run import Run
 from simloss.report.tables.markdown import escaped
 
@@ -10,7 +11,7 @@ from .over_sources import shared
 
 
 def shared_seeds(run: Run) -> str:
-    """Markdown: a line per treatment; "7.05 → 6.56" is cross entropy's mean and its own."""
+    """Markdown: a line per treatment, its means; with fewer seeds as `shown` says."""
     results, base = run.results, run.results.baseline
     if base is None:
         raise ValueError(f"{run.folder.path} must have a finished run of cross entropy.")
@@ -21,18 +22,17 @@ def shared_seeds(run: Run) -> str:
     head = ["loss", "seeds", *(f"{metrics.find(n).label}, {rule}" for n, rule in columns)]
     lines = [head, ["---", *["---:"] * (len(head) - 1)]]
     for row in results.done:
-        seeds, cells = 0, []
-        for name, rule in columns:
-            ours, theirs = shared(row, base, rule, name)
-            seeds = len(ours)
-            cells.append(change(metrics.find(name), ours, None if row is base else theirs))
+        cells = [shown(row, base, rule, name) for name, rule in columns]
+        seeds = len(shared(row, base, results.rules[0], main)[0])
         lines.append([escaped(row.label), str(seeds), *cells])
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
-def change(metric: metrics.Metric, ours: list[float], theirs: list[float] | None) -> str:
-    """The mean, and before it the baseline's if that is given."""
+def shown(row: Row, base: Row, rule: str, name: str) -> str:
+    """A mean; of a row with fewer seeds than the baseline "7.05 → 6.56", the baseline's first."""
+    metric, (ours, theirs) = metrics.find(name), shared(row, base, rule, name)
     if not ours:
         return "–"
-    shown = metric.format(fmean(ours))
-    return shown if theirs is None else f"{metric.format(fmean(theirs))} → {shown}"
+    mean = metric.format(fmean(ours))
+    is_whole = len(ours) == len(base.by_seed("test", rule, name))
+    return mean if is_whole else f"{metric.format(fmean(theirs))} → {mean}"

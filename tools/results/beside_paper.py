@@ -59,6 +59,8 @@ def _missing(ours: dict[float | None, Row], values: list[float]) -> str:
         row = ours.get(value)
         counts.setdefault(len(row.cells) if row else 0, []).append(f"{value:g}")
     parts = [f"{count or 'none'} at {listed(found)}" for count, found in sorted(counts.items())]
+    if len(counts) == 1:
+        parts = [f"{min(counts)} at each value"]
     return f"Of the paper's ten runs we have so far {', '.join(parts)}."
 
 

@@ -13,7 +13,8 @@ PAPER = {"validation": (0.4689, 0.5578, 0.1673), "test": CIFAR100[0.99]}
 
 def settings(path: Path, task: str) -> str:
     """Markdown: a line per setting of the task; what has not been run is left out."""
-    recorded = json.loads(path.read_text()).get(task, {})
+    found = json.loads(path.read_text()).get(task, {})
+    recorded = dict(sorted(found.items(), key=lambda item: item[0] != "the preset"))
     lines = _faces(recorded) if task == "utkface" else _riddle(recorded)
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 

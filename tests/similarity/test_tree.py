@@ -1,4 +1,5 @@
 import pathlib
+import tracemalloc
 
 import pytest
 import torch
@@ -212,6 +213,15 @@ def test_one_superclass_is_a_level_all_the_same():
     tree = Tree.from_superclasses(["a", "b"], ["x", "x"])
     assert metrics.superclass_accuracy([0], [1], tree) == 1
     assert metrics.superclass_accuracy([0], [1], ["x", "x"]) == 1
+
+
+def test_memory_for_a_path_grows_with_its_length_only():
+    tracemalloc.start()
+    tree = Tree.from_paths(["/".join("a" * 2000)])
+    used = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert tree.heights[tree.root] == 1999
+    assert used < 4e6  # 8 bytes for each name above each node would be 16 MB
 
 
 def test_paths_of_the_operating_system():

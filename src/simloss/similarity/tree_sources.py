@@ -1,7 +1,7 @@
 """The ways to write a tree, each turned into links: node -> parent, None for the root.
 
-A node of a parent map is its name; a node of a path is the path down to it, because the same name
-may occur in several places.
+A node of a parent map is its name; a node of a path is its name and the number of the node above,
+because the same name may occur in several places.
 """
 
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
@@ -17,7 +17,7 @@ Path = tuple[str, ...]
 
 
 def label(node: Hashable) -> str:
-    """The name of a node: the last name of its path."""
+    """The name of a node; that of a path is last in its pair."""
     if isinstance(node, tuple):
         return str(node[-1]) if node else _ROOT
     return str(node)
@@ -139,26 +139,28 @@ def links_of_paths(
     if isinstance(paths, (str, PathLike)) or not isinstance(paths, Iterable):
         raise TypeError(f"`paths` must be a list of paths, but got {paths!r}.")
     _checks.in_class_order("paths", paths)
-    paths = [*paths]
-    if not paths:
+    ways = [_path(given, separator) for given in paths]
+    if not ways:
         raise ValueError("`paths` must be a list of at least one path, but it is empty.")
-    leaves: list[Path] = []
+    leaves: list[Hashable] = []
     links: dict[Hashable, Hashable] = {}
-    for given in paths:
-        path = _path(given, separator)
+    numbers: dict[Hashable, int] = {}  # of the nodes that are above others
+    for path in ways:
         if not path:
             raise ValueError("`paths` must hold at least one name each, but one is empty.")
-        leaves.append(path)
-        for end in range(len(path), 0, -1):
-            links[path[:end]] = path[: end - 1]
+        node: Hashable = ()
+        for name in path:
+            above, node = node, (numbers.setdefault(node, len(numbers)), name)
+            links[node] = above
+        leaves.append(node)
     inner = set(links.values())
-    for leaf in leaves:
+    for leaf, path in zip(leaves, ways, strict=True):
         if leaf in inner:
             raise ValueError(
-                f"`paths` must end at leaves, but {separator.join(leaf)!r} is both a class and "
+                f"`paths` must end at leaves, but {separator.join(path)!r} is both a class and "
                 f"the parent of other classes; give it its own leaf below."
             )
-    return ({**links, (): None} if root else _with_one_root(links, ())), [*leaves]
+    return ({**links, (): None} if root else _with_one_root(links, ())), leaves
 
 
 def links_of_parents(

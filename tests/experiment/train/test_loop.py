@@ -1,3 +1,4 @@
+import zipfile
 from dataclasses import replace
 
 import pytest
@@ -166,6 +167,23 @@ def test_a_damaged_checkpoint_is_as_good_as_none(tmp_path):
     for content in (b"", b"not a checkpoint", b"\x80\x04."):
         path.write_bytes(content)
         assert checkpoint.Checkpoint(path).load() is None
+
+
+@pytest.mark.parametrize(
+    ("asks", "way"),
+    [
+        (b"c__builtin__\nbytearray\n(K\x09tR", zipfile.ZIP_STORED),  # of any length
+        (b"ctorch.storage\nUntypedStorage\n(K\x09tR", zipfile.ZIP_STORED),
+        (b"X\x00\x80\x00\x00" + b"a" * 2**15, zipfile.ZIP_DEFLATED),
+    ],
+)
+def test_a_checkpoint_that_would_fill_the_memory_is_as_good_as_none(tmp_path, asks, way):
+    path = tmp_path / "state.pt"
+    with zipfile.ZipFile(path, "w", way) as archive:
+        archive.writestr("archive/data.pkl", b"\x80\x02}K\x01" + asks + b"s.")
+        archive.writestr("archive/version", "3\n")
+    assert torch.load(path, weights_only=True)
+    assert checkpoint.Checkpoint(path).load() is None
 
 
 def test_a_state_that_lacks_what_the_optimizer_remembers_is_as_good_as_none(tmp_path):

@@ -2,12 +2,14 @@
 
 import copy
 import io
+import pickletools
+import re
 import time
 import zipfile
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any, BinaryIO, TypedDict
 
 import torch
 from torch import Tensor, nn
@@ -45,11 +47,7 @@ class Checkpoint:
         before = {name: copy.deepcopy(_state(each)) for name, each in (fitting or {}).items()}
         try:
             with regular_file(self.path) as file:
-                with zipfile.ZipFile(file) as archive:
-                    if archive.testzip() is not None:  # torch does not compare the checksums
-                        return None
-                file.seek(0)
-                found = dict(torch.load(file, weights_only=True))
+                found = dict(torch.load(_checked(file), weights_only=True))
             if fitting is not None and not _suits(found, fitting["net"], rules):
                 return None
             for name, each in (fitting or {}).items():
@@ -76,6 +74,31 @@ class Checkpoint:
         if self.path is not None:
             with suppress(OSError):  # what it has found must not be lost over this
                 self.path.unlink(missing_ok=True)
+
+
+# All that a state of ours asks for; torch itself would also make `bytearray(10**10)`.
+_OURS = re.compile(r"collections OrderedDict|torch\._utils _rebuild_tensor_v2|torch \w+Storage")
+
+
+def _checked(file: BinaryIO) -> BinaryIO:
+    """The archive written anew: torch compares no checksums, and may read a zip in its own way."""
+    clean = io.BytesIO()
+    with zipfile.ZipFile(file) as archive, zipfile.ZipFile(clean, "w") as copy:
+        if sum(each.file_size for each in archive.infolist()) > file.seek(0, io.SEEK_END):
+            raise ValueError("it would grow")
+        for each in archive.infolist():
+            content = archive.read(each)
+            if each.filename.lower().endswith(".pkl"):
+                _refuse_others(content)
+            copy.writestr(each.filename, content)
+    clean.seek(0)
+    return clean
+
+
+def _refuse_others(content: bytes) -> None:
+    for code, named, _ in pickletools.genops(content):
+        if code.name in ("GLOBAL", "INST", "STACK_GLOBAL") and not _OURS.fullmatch(str(named)):
+            raise ValueError(f"it asks for {named}")
 
 
 class _Outcome(TypedDict):

@@ -168,6 +168,12 @@ class TestYaml:
         with pytest.raises(ValueError, match="must have at most 1,048,576 bytes, but it has more"):
             Config.load(tmp_path / "config.yaml")
 
+    @pytest.mark.parametrize("number", ["1:1:1", "1" + "0" * 400, "0x" + "f" * 10_000])
+    def test_numbers_that_take_minutes_or_cannot_be_shown(self, tmp_path, number):
+        (tmp_path / "config.yaml").write_text(f"name: {number}\n")
+        with pytest.raises(ValueError, match=r"config.yaml must .* is not read as a whole number"):
+            Config.load(tmp_path / "config.yaml")
+
 
 class TestImports:
     """`module:factory` is imported where the user has named it, never because a file does."""

@@ -16,6 +16,7 @@ from ..writing import write_whole
 from .treatment import Treatment
 
 _MOST_BYTES = 2**20  # of a file; those of the largest grids have a few thousand
+_MOST_DIGITS = 400  # of a whole number; to the base of 60, with colons, reading takes minutes
 
 
 @dataclass(frozen=True)
@@ -332,7 +333,10 @@ def _plain_yaml(path: Path, follow_links: bool) -> Any:
         def compose_node(self, parent: Any, index: Any) -> Any:
             if self.check_event(yaml.AliasEvent):  # of aliases of aliases a few lines make billions
                 raise yaml.YAMLError("it uses an alias (*), which is not read")
-            return super().compose_node(parent, index)
+            node = super().compose_node(parent, index)
+            if node.tag.endswith(":int") and (len(node.value) > _MOST_DIGITS or ":" in node.value):
+                raise yaml.YAMLError(f"{node.value[:20]!r}… is not read as a whole number")
+            return node
 
     text = bytes_of(path, _MOST_BYTES, follow_links=follow_links)
     try:

@@ -49,6 +49,19 @@ def test_searches_then_compares_and_says_so(capsys):
     assert "trial 1" not in again.err
 
 
+def test_the_comparison_is_not_written_through_a_link(capsys, tmp_path):
+    command = ["tune", "abalone", *FEW, "--loss", "soft-target", "--out", "found"]
+    main(command)
+    (comparison,) = Path("found").glob("comparison-*")
+    comparison.rename("elsewhere")
+    comparison.symlink_to(tmp_path / "elsewhere")
+    Path("elsewhere/report.html").unlink()
+    with pytest.raises(SystemExit):
+        main([*command, "--resume"])
+    assert "must be a real folder, but it is a link." in capsys.readouterr().err
+    assert not Path("elsewhere/report.html").exists()
+
+
 @pytest.mark.parametrize(
     ("trials", "told"),
     [

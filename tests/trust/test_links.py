@@ -22,6 +22,7 @@ from simloss.cli import main
 from simloss.experiment.grid.run import run
 from simloss.experiment.grid.setup import Setup
 from simloss.experiment.grid.store import RunFolder
+from simloss.experiment.saved.train_one import train_and_save
 from simloss.experiment.train.checkpoint import Checkpoint
 
 SECRET = "what is outside"
@@ -178,6 +179,20 @@ def test_a_report_replaces_links(received, tmp_path):
     main(["report", str(received[1].path)])
     assert (tmp_path / "outside").read_text() == SECRET
     assert not (received[1].path / "report.html").is_symlink()
+
+
+def test_a_report_of_a_model_follows_only_a_link_that_was_named(tmp_path, capsys):
+    config = tiny_grid(tmp_path, stacked=True, seeds=1, epochs=1)
+    list(train_and_save(Setup(config), tmp_path / "m.safetensors"))
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "m-report").symlink_to(tmp_path / "elsewhere")
+    command = ["report", str(tmp_path / "m.safetensors"), "--data", config.data.path]
+    with pytest.raises(SystemExit):
+        main(command)
+    assert "m-report' must be a real folder, but it is a link." in capsys.readouterr().err
+    assert list((tmp_path / "elsewhere").iterdir()) == []
+    main([*command, "--out", str(tmp_path / "m-report")])
+    assert (tmp_path / "elsewhere" / "report.html").exists()
 
 
 def test_states_are_not_written_through_a_link(tmp_path):

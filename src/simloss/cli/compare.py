@@ -87,6 +87,7 @@ def compare(
         Whole numbers that might be codes are an order.
     """
     from .. import _checks
+    from .._disk import own_folder
     from ..experiment.grid.setup import Setup
     from ..experiment.plan.comparison import comparison_on
     from ..loss.registry import BASELINE
@@ -126,7 +127,7 @@ def compare(
             *_planned(setup, workers, quick),
         ):
             print(line, file=stream, flush=True)
-        folder = out / each if out and len(sources) > 1 else out
+        folder = own_folder(out / each) if out and len(sources) > 1 else out
         run_and_report(
             setup, out=folder, resume=resume, workers=workers, worthwhile=share, as_json=json
         )

@@ -71,6 +71,7 @@ def _of_model(
     net: UsersName | None,
     encoder: UsersName | None,
 ) -> None:
+    from .._disk import own_folder
     from ..experiment.saved.model import SavedModel
     from ..experiment.saved.remeasure import labelled, results_folder
     from ..report.judge.run import Run
@@ -87,5 +88,6 @@ def _of_model(
         print(f"Note: {note}.", file=sys.stderr)
     with results_folder(saved, model.stem, examples) as folder:
         run = Run.read(folder)
-        written = write(run, model.with_name(f"{model.stem}-report") if out is None else out)
+        ours = model.with_name(f"{model.stem}-report")  # nobody has named it
+        written = write(run, own_folder(ours) if out is None else out)
         print(f"{run.verdict}\n\nReport: {written}", flush=True)

@@ -79,6 +79,7 @@ def tune(
         Processes of the final comparison; as many as there are cores if not given.
     """
     from .. import _checks
+    from .._disk import own_folder
     from ..experiment.grid.setup import Setup
     from ..experiment.plan.rivals import rivals_for
     from ..experiment.search.search import TRIALS, search
@@ -124,7 +125,7 @@ def tune(
     arm = found.candidate
     run_and_report(
         Setup(final_config(made, found, seeds, others), preset.dataset),
-        out=folder / _name(arm),
+        out=own_folder(folder / _name(arm)),
         resume=True,
         workers=workers,
     )

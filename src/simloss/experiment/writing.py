@@ -20,8 +20,9 @@ def write_whole(path: Path, content: bytes) -> None:
 
 
 def cannot_write(path: Path, error: OSError) -> NoReturn:
-    """Say what is wrong, and that nothing is lost."""
+    """Say what is wrong, and in a run folder with records that they are not lost."""
+    recorded = any((folder / "records.jsonl").exists() for folder in (path, *path.parents[:2]))
+    safe = "; what was recorded before is safe, and --resume continues from there"
     raise RunFolderError(
-        f"'{path}' cannot be written: {error.strerror or error}; "
-        f"what was recorded before is safe, and --resume continues from there."
+        f"'{path}' cannot be written: {error.strerror or error}{safe if recorded else ''}."
     ) from error

@@ -116,6 +116,17 @@ def test_another_experiment_is_refused(folder):
     assert len(folder.config().seeds) == 20
 
 
+def test_records_of_an_unknown_experiment_are_not_mixed_in(folder):
+    with folder.open_for_writing(comparison("abalone"), resume=True):
+        folder.append([(record("a"), None)])
+    folder.config_path.unlink()
+    with (
+        pytest.raises(RunFolderError, match=r"must have a config.yaml beside its records"),
+        folder.open_for_writing(comparison("diamonds"), resume=True),
+    ):
+        pass
+
+
 def test_other_treatments_and_seeds_are_added(folder):
     first = comparison("abalone", r=[0.5], losses=["simloss"], seeds=3)
     then = comparison("abalone", r=[0.8], losses=["proper"], seeds=2)
@@ -211,7 +222,7 @@ def test_write_whole_leaves_nothing_behind(tmp_path):
     assert [p.name for p in tmp_path.iterdir()] == ["a"]
     assert (tmp_path / "a").read_bytes() == b"22"
     (tmp_path / "folder").mkdir()
-    with pytest.raises(RunFolderError, match="cannot be written"):
+    with pytest.raises(RunFolderError, match=r"cannot be written: Is a directory\.$"):
         write_whole(tmp_path / "folder", b"")
     assert sorted(p.name for p in tmp_path.iterdir()) == ["a", "folder"]
 

@@ -49,7 +49,10 @@ def test_an_order_that_shows_is_called_real(run_with):
 def test_codes_are_found_out_and_nothing_goes_by_them(run_with):
     found = run_with(np.array([6, 1, 8, 3, 0, 9, 4, 7, 2, 5]))
     assert found.sentence.startswith("These classes do not behave like an order: ")
-    assert str(found.recommendation) == "cross entropy, answered by the most probable class"
+    assert found.sentence.endswith("so answer by the most probable class.")
+    plain = "cross entropy, answered by the most probable class"
+    assert str(found.recommendation) == str(found.judgement.baseline) == plain
+    assert f"change and better in: against {plain}" in str(found)
     assert found.as_dict()["similarity_is_real"]["is_real"] is False
 
 

@@ -241,14 +241,23 @@ def test_nets_that_learned_nothing_are_not_recommended():
     made = with_constant(made_up.records(config, similarity_helps_by(0.3), luck=0.0), 3.0)
     found = verdict(made, config)
     assert found.judgement.learned_nothing
-    assert found.sentence.startswith("The nets learned nothing from this data: the mean error is ")
-    assert "if the answer is always 4. So no loss is recommended." in found.sentence
+    said = "Cross entropy learned nothing beyond luck from this data: the mean error is "
+    assert found.sentence.startswith(said)
+    assert "if the answer is always 4. So no loss is recommended. Better than that" in found.sentence
     assert found.recommendation is None
     assert found.advice == []
     assert found.as_dict()["learned_nothing"]
     learned = verdict(with_constant(made, 6.0), config)
     assert not learned.judgement.learned_nothing
     assert learned.recommendation is not None
+
+
+def test_of_nothing_learned_only_what_beats_the_constant_is_named():
+    config = made_up.config(losses=("soft-target",), values=(0.5,))
+    made = made_up.records(config, similarity_helps_by(0.3), luck=0.0)
+    best = "with soft targets, r = 0.5, answered by the median; more runs would tell."
+    assert verdict(with_constant(made, 3.0), config).sentence.endswith(best)
+    assert verdict(with_constant(made, 2.0), config).sentence.endswith("no loss is recommended.")
 
 
 def test_a_winner_that_is_no_net_is_named_first_and_similarity_still_answered():

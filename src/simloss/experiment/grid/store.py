@@ -70,6 +70,11 @@ class RunFolder:
             if self.exists():
                 self._check_same(config, resume)
                 config = config.joined_to(self.config())
+            elif next(self.each_record(), None):
+                raise RunFolderError(
+                    f"'{self.path}' must have a config.yaml beside its records, but it has none: "
+                    f"put it back, or name another folder with --out."
+                )
             config.save(self.config_path)
             self._cut_incomplete()
             yield

@@ -37,10 +37,23 @@ def _nothing(results: Results, found: Judgement) -> str:
     assert found.learned is not None
     constant, own = numbers(results.metric, found.learned.baseline, found.learned.treatment)
     return (
-        f"The nets learned nothing from this data: {noun(results.metric)} is {own}"
+        f"Cross entropy learned nothing beyond luck from this data: {noun(results.metric)} is {own}"
         f"{_unit(results)}, and {constant} if the answer is always {found.constant}. "
-        f"So no loss is recommended."
+        f"So no loss is recommended.{_maybe(results, found)}"
     )
+
+
+def _maybe(results: Results, found: Judgement) -> str:
+    """What beats always giving one answer where cross entropy does not, perhaps by luck."""
+    assert found.learned is not None
+    metric, constant = results.metric, found.learned.baseline
+    sign = 1 if metric.higher_is_better else -1
+    asked = [each.candidate for each in (found.similarity, found.other) if each is not None]
+    best = max(asked, key=lambda each: sign * each.value(results))
+    bar, value = numbers(metric, constant, best.value(results))
+    if bar == value or found.learned.is_better or sign * (best.value(results) - constant) <= 0:
+        return ""
+    return f" Better than that, perhaps by luck, is {value} with {best}; more runs would tell."
 
 
 def _decision(results: Results, found: Judgement) -> str:
@@ -180,12 +193,12 @@ def about_relabelling(found: Relabelling | None, is_ordered: bool) -> str | None
         return f"Whether the {what} is real is not clear: {facts}.{codes}"
     if is_ordered:
         return (
-            f"These classes do not behave like an order: {facts}. If they are codes, what follows "
-            f"means nothing, so we would not go by it."
+            f"These classes do not behave like an order: {facts}. If they are codes, distances "
+            f"between them mean nothing, so answer by the most probable class."
         )
     return (
-        f"These classes are not alike in the way that the similarity says: {facts}. So we would "
-        f"not go by what follows."
+        f"These classes are not alike in the way that the similarity says: {facts}. So answer by "
+        f"the most probable class."
     )
 
 

@@ -207,10 +207,11 @@ def verdict_of(
     said = sentence(results, found)
     real = about_relabelling(relabelling, is_ordered)
     if real and relabelling and found.baseline and not found.learned_nothing:
-        said = f"{real} {said}" if relabelling.is_real is False else f"{said} {real}"
-        if relabelling.is_real is False and found.recommendation:  # which went by the similarity
+        said = f"{said} {real}"
+        if relabelling.is_real is False and found.recommendation:  # all went by the similarity
             plain = Candidate(found.baseline.row, results.rules[0])
-            found = replace(found, recommendation=plain, as_good=())
+            said = real
+            found = replace(found, baseline=plain, decision=None, recommendation=plain, as_good=())
     return Verdict(
         said,
         tuple(_notes(results, found)),

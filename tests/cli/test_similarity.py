@@ -288,6 +288,38 @@ def test_a_traceback_can_be_had(run, monkeypatch):
         run("similarity", "order", "--classes", 3, "--r", 2)
 
 
+TORCH_IS_FULL = "DefaultCPUAllocator: can't allocate memory: you tried to allocate 8 bytes."
+
+
+@pytest.mark.parametrize(
+    ("error", "sentence"),
+    [
+        (MemoryError(), "this needs more memory than there is"),
+        (RuntimeError(TORCH_IS_FULL), "this needs more memory than there is"),
+        (RecursionError("maximum recursion depth exceeded"), "this must be nested less deeply"),
+    ],
+)
+def test_the_limits_of_the_machine_are_one_sentence(run, monkeypatch, error, sentence):
+    monkeypatch.setattr("simloss.similarity.order", raising(error))
+    code, _, err = run("similarity", "order", "--classes", 3, "--r", 0)
+    assert code == 2
+    assert err.startswith(f"simloss: {sentence}")
+    assert err.count("\n") == 1
+
+
+def test_a_defect_of_ours_keeps_its_traceback(run, monkeypatch):
+    monkeypatch.setattr("simloss.similarity.order", raising(RuntimeError("a defect")))
+    with pytest.raises(RuntimeError, match="a defect"):
+        run("similarity", "order", "--classes", 3, "--r", 0)
+
+
+def raising(error):
+    def raises(*_):
+        raise error
+
+    return raises
+
+
 @pytest.mark.parametrize(
     "arguments", [["--help"], ["similarity", "--help"], ["similarity", "words", "--help"]]
 )

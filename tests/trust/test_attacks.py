@@ -21,6 +21,7 @@ from PIL import Image
 from torture.grids import tiny_grid, uninterrupted
 
 from simloss import data, similarity
+from simloss._disk import tensors_of
 from simloss.cli import main
 from simloss.data import DataError
 from simloss.data import source as source_module
@@ -411,6 +412,17 @@ class TestMemory:
         with pytest.raises(ValueError, match="its 'input_shape' is not as it should be"):
             SavedModel.load(tmp_path / "m.safetensors")
         hostile_model(tmp_path, "model", "mlp", input_shape=[2**30])
+        with pytest.raises(ValueError, match="holds weights that do not fit its net"):
+            SavedModel.load(tmp_path / "m.safetensors")
+
+    @pytest.mark.parametrize("name", ["similarity", "another"])
+    def test_a_model_with_numbers_that_torch_cannot_judge(self, tmp_path, name):
+        from safetensors.torch import save_file
+
+        hostile_model(tmp_path, "model", "mlp")
+        tensors, texts = tensors_of(tmp_path / "m.safetensors")
+        tensors[name] = torch.eye(3).to(torch.float8_e4m3fn)
+        save_file(tensors, tmp_path / "m.safetensors", texts)
         with pytest.raises(ValueError, match="holds weights that do not fit its net"):
             SavedModel.load(tmp_path / "m.safetensors")
 

@@ -80,13 +80,32 @@ def _run(arguments: list[str] | None) -> None:
         app(next(iter(given), None))(
             given, exit_on_error=False, print_error=False, result_action="return_value"
         )
-    except (CycloptsError, ValueError, TypeError, OSError, ModuleNotFoundError) as error:
-        if os.environ.get("SIMLOSS_TRACEBACK"):
+    except (
+        CycloptsError,
+        ValueError,
+        TypeError,
+        OSError,
+        ModuleNotFoundError,
+        MemoryError,
+        RuntimeError,
+    ) as error:
+        sentence = _sentence(error)
+        if sentence is None or os.environ.get("SIMLOSS_TRACEBACK"):
             raise
-        _fail(_sentence(error))
+        _fail(sentence)
 
 
-def _sentence(error: BaseException) -> str:
+def _sentence(error: BaseException) -> str | None:
+    """What is said of an error; None of a defect of ours."""
+    if isinstance(error, MemoryError) or "tried to allocate" in str(error).lower():  # torch's words
+        return (
+            "this needs more memory than there is; give fewer classes or examples, "
+            "or use a larger machine."
+        )
+    if isinstance(error, RecursionError):
+        return "this must be nested less deeply, but it is deeper than can be followed."
+    if isinstance(error, RuntimeError):
+        return None
     if isinstance(error, OSError) and error.strerror is not None:  # without the number
         where = f": {error.filename}" if error.filename is not None else ""
         return f"{error.strerror}{where}."

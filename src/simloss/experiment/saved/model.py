@@ -140,7 +140,7 @@ class SavedModel:
         if (
             not _fits(made, weights)
             or not (_kinds(tensors).items() >= statistics.items())
-            or not all(bool(each.isfinite().all()) for each in tensors.values())
+            or not all(_is_finite(each) for each in tensors.values())
             or (encoder is not None and encoder.width != shape[0])
         ):
             raise ValueError(f"'{path}' holds weights that do not fit its net.")
@@ -263,6 +263,13 @@ def _fits(made: nn.Module, weights: dict[str, Tensor]) -> bool:
         (shape, kind), *_ = theirs.values()
         return len(shape) == 1 and kind == torch.uint8
     return theirs == ours
+
+
+def _is_finite(tensor: Tensor) -> bool:
+    try:
+        return bool(tensor.isfinite().all())
+    except NotImplementedError:  # of numbers of 8 bits; no model of ours has any
+        return False
 
 
 def _objective(

@@ -111,6 +111,7 @@ class TestCompare:
         assert (
             "Similarity: words-angle, because the class names are words and their angles" in output
         )
+        assert "; if the classes have an order, name it with --class-order\n" in output
         assert "similarity" in output
         record = RunFolder(tmp_path / "run").records()[0]
         assert set(record["metrics"]["test"]) == {"argmax", "similarity"}

@@ -44,8 +44,10 @@ def test_compare_says_what_may_be_wrong_how_long_it_takes_and_what_to_do_next(ta
     assert "To train it on all the data: simloss train --from runs/codes-" in said
     [run] = Path("runs").iterdir()
     main(["train", "--from", str(run), "--out", "model.safetensors"])
-    told = capsys.readouterr().out
-    assert "codes: all 300 examples, " in told
+    told = capsys.readouterr()
+    assert "codes: all 300 examples, " in told.out
+    assert "epoch 1: loss " in told.err
+    assert "validation" not in told.err  # there is none
     saved = SavedModel.load(Path("model.safetensors"))
     assert saved.config.split.shares == (1.0, 0.0, 0.0)
     with pytest.raises(SystemExit) as ended:

@@ -24,6 +24,8 @@ from simloss.data.class_order import class_order, dates, positions
         ("2023-11 2023-12 2024-01", "dates"),
         ("11/2023 12/2023 01/2024", "dates"),
         ("Low medium HIGH", "words"),
+        ("too-little about-right too-much", "words"),
+        ("not notvery somewhat very", "words"),
         ("XS S M L XL XXL", "words"),
         ("never rarely sometimes often always", "words"),
         ("bad good excellent", "words"),

@@ -55,6 +55,8 @@ def described(data: "DataConfig", dataset: "Dataset", made: "Proposal") -> Itera
         listed = ", ".join(f"{name} ({count})" for name, count in rare.items())
         yield f"  rare, fewer than 3 examples: {listed}"
     chosen = "" if made.reason.startswith("you") else "; --similarity chooses another"
+    if chosen and made.similarity.startswith("words") and len(dataset.class_names) > 2:
+        chosen += "; if the classes have an order, name it with --class-order"
     name = Path(made.similarity).name  # of a file, without its folder
     yield f"Similarity: {name.removesuffix('.npz')}, because {made.reason}{chosen}"
     if made.cost == made.similarity:

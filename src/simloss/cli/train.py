@@ -130,5 +130,5 @@ def _refuse_without_use(
 
 def _show(line: dict[str, Any]) -> None:
     values = ", ".join(f"{rule} {value:.4g}" for rule, value in line["validation"].items())
-    text = f"epoch {line['epoch']}: loss {line['loss']:.4g}, validation: {values}"
-    print(text, file=sys.stderr, flush=True)
+    text = f"epoch {line['epoch']}: loss {line['loss']:.4g}"
+    print(f"{text}, validation: {values}" if values else text, file=sys.stderr, flush=True)

@@ -87,6 +87,13 @@ def test_it_says_where_the_angles_are_not_proved_to_keep_the_loss_proper(monkeyp
     propose._about_angles.cache_clear()
 
 
+def test_a_stray_word_among_numbers_is_named():
+    with pytest.raises(ValueError, match=r"class names \(numbers, but for 'n/a'\) do not tell it"):
+        proposal(of("1", "2", "3", "n/a"))
+    with pytest.raises(ValueError, match=r"class names \('a', 'b', 'c', \.\.\.\) do not tell it"):
+        proposal(of("a", "b", "c", "4"))
+
+
 def test_an_order_nobody_told():
     with pytest.raises(ValueError, match="needs an order, which the class names do not tell"):
         proposal(of("ant", "bee", "cat"), "order")

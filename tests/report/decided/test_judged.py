@@ -282,6 +282,9 @@ class TestMistakes:
             Mistakes.of(Told("absolute"), words, by_value=True)
         with pytest.raises(ValueError, match=r"`--cost` must have as many classes .* has 2 and"):
             Mistakes.of(Told("matrix", torch.zeros(2, 2)), self.order, by_value=False)
+        alphabet = ClassOrder(("apple", "dog", "truck"), "names")
+        with pytest.raises(ValueError, match="needs classes in an order, .* with --class-order"):
+            Mistakes.of(Told("absolute"), alphabet, by_value=False)
 
 
 class TestSampling:

@@ -7,6 +7,7 @@ from itertools import pairwise
 
 from ... import _checks, metrics, similarity
 from ...data import Dataset
+from ...data.class_order import positions
 from ...decision.rules import suiting
 from .config import argmax_and
 from .similarities import WORDS, check_name, values_of
@@ -198,9 +199,12 @@ def _about_angles(names: tuple[str, ...], missing: str) -> str:
 
 def _which(dataset: Dataset, missing: str) -> str:
     names = dataset.class_names
-    some = ", ".join(repr(name) for name in names[:3])
+    strays = [repr(name) for name in names if positions([name]) is None][:3]
+    some = f"{', '.join(repr(name) for name in names[:3])}, ..."
+    if len(strays) < min(3, len(names) / 2):
+        some = f"numbers, but for {' and '.join(strays)}"
     return (
-        f"`similarity` must be chosen, because the class names ({some}, ...) do not tell it: "
+        f"`similarity` must be chosen, because the class names ({some}) do not tell it: "
         f"--similarity order, words, hf:NAME-OR-FOLDER (the names by a text encoder), tree or the "
         f"path of a saved one; order needs --class-order, tree needs --superclass. As words they "
         f"were not compared, because {why_not_words(names, missing)}"

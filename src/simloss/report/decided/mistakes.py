@@ -110,6 +110,11 @@ class Mistakes:
             reason = f"the classes are {has}"
         tree = _tree(told.value, names, is_needed=kind == "tree")
         positions = _positions(names, kind) if by_value else None
+        if kind in ("absolute", "squared") and not order.is_ordered and len(names) > 2:
+            raise ValueError(
+                f"`--cost {kind}` needs classes in an order, which the names {order} do not tell; "
+                f"name it with --class-order."
+            )
         if kind in ("similarity", "matrix"):
             cost = _in_class_order(told, names)
         else:

@@ -147,8 +147,9 @@ class TestBadInput:
     def test_missing(self, path):
         with pytest.raises(
             MissingDataError,
-            match=r"CIFAR-100 was not found at '.*': pass download=True, or download "
-            r"https://www.cs.toronto.edu/~kriz/cifar-100-binary.tar.gz and pass its path\.",
+            match=r"CIFAR-100 was not found at '.*': download "
+            r"https://www.cs.toronto.edu/~kriz/cifar-100-binary.tar.gz and pass its path, or pass "
+            r"download=True \(simloss reproduce cifar100 --download\)\.",
         ):
             cifar100(path)
 

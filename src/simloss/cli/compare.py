@@ -62,7 +62,8 @@ def compare(
     Parameters
     ----------
     source
-        A table with --target, a folder of images (a folder per class), diamonds or abalone.
+        A table with --target, a folder of images (a folder per class), diamonds or abalone. If not
+        given, diamonds, then abalone.
     r
         Values of the similarity's parameter to try.
     loss
@@ -100,6 +101,11 @@ def compare(
     share = _checks.at_least_zero("worthwhile", worthwhile) / 100
     if quick:
         seeds, epochs = min(seeds, _QUICK_SEEDS), min(epochs or _QUICK_EPOCHS, _QUICK_EPOCHS)
+    if source is None and options.target is not None:
+        raise ValueError(
+            f"SOURCE must be the table whose column is to be predicted, but it is missing: "
+            f"simloss compare FILE --target {options.target}."
+        )
     stream = sys.stderr if json else sys.stdout
     sources = [source] if source else [UsersName(name) for name in SHIPPED]
     for each in sources:

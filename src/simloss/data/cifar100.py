@@ -100,8 +100,8 @@ def _place(path: str | os.PathLike[str] | None, download: bool, progress: Progre
     if named.is_dir() and path is not None:
         return named  # the reader reports what is missing there
     raise MissingDataError(
-        f"CIFAR-100 was not found at '{named}': pass download=True, or download {ADDRESS} and "
-        f"pass its path."
+        f"CIFAR-100 was not found at '{named}': download {ADDRESS} and pass its "
+        f"path, or pass download=True (simloss reproduce cifar100 --download)."
     )
 
 

@@ -17,7 +17,7 @@ from .images import Images
 def existing_path(path: str | os.PathLike[str] | None, remedy: str) -> Path:
     """`path`, if it exists; otherwise an error that ends with `remedy`."""
     if path is None:
-        raise MissingDataError(f"`path` must be given: {remedy}.")
+        raise MissingDataError(f"`path` (of a command, --data) must be given: {remedy}.")
     found = expanded(path)
     if not found.exists():
         raise MissingDataError(f"Nothing was found at '{found}': {remedy}.")

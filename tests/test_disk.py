@@ -140,6 +140,31 @@ def test_what_is_no_array_in_an_npz_file_is_told(tmp_path):
         arrays_of(tmp_path / "a.npz")
 
 
+@pytest.mark.parametrize(
+    ("shape", "dtype", "content"),
+    [((1, 10**12), "<f8", b""), ((3,), "<f8", bytes(16)), ((10**12,), "<U0", b""), ((2,), "|V0", b"")],
+)
+def test_an_array_in_an_npz_file_fills_the_shape_it_claims(tmp_path, shape, dtype, content):
+    header = io.BytesIO()
+    about = {"descr": dtype, "fortran_order": False, "shape": shape}
+    np.lib.format.write_array_header_1_0(header, about)
+    with zipfile.ZipFile(tmp_path / "a.npz", "w") as archive:
+        archive.writestr("X.npy", header.getvalue() + content)
+    with pytest.raises(ValueError, match=r"'X' in it claims the shape .*, but does not fill it"):
+        arrays_of(tmp_path / "a.npz")
+
+
+def test_arrays_of_any_version_of_the_header_are_read(tmp_path):
+    found = {"a": np.zeros(2, [("é€", "f4")]), "b": np.zeros((2, 0)), "c": np.asfortranarray([[1]])}
+    with pytest.warns(UserWarning, match="NumPy >= 1.17"):
+        np.savez(tmp_path / "a.npz", **found)
+    assert {name: array.shape for name, array in arrays_of(tmp_path / "a.npz").items()} == {
+        "a": (2,),
+        "b": (2, 0),
+        "c": (1, 1),
+    }
+
+
 def test_what_is_no_character_in_an_npz_file_is_told(tmp_path):
     np.savez(tmp_path / "a.npz", y=np.full(9, 2**31, np.uint32).view("<U3"))
     with pytest.raises(ValueError, match="a text holds what is no character"):

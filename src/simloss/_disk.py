@@ -8,6 +8,7 @@ regular file, it is read only up to its size when opened, and in our own folders
 import errno
 import io
 import json
+import math
 import os
 import stat
 import sys
@@ -16,7 +17,7 @@ import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import IO, TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 import numpy as np
 
@@ -28,6 +29,11 @@ if TYPE_CHECKING:
 _MOST_BYTES = 2**30
 _MOST_GROWTH = 100
 _BUFFER = 2**17
+_NPY_HEADERS = {
+    (1, 0): np.lib.format.read_array_header_1_0,
+    (2, 0): np.lib.format.read_array_header_2_0,
+    (3, 0): np.lib.format.read_array_header_2_0,  # differs in the names of fields only
+}
 
 
 @contextmanager
@@ -111,16 +117,45 @@ def arrays_of(path: Path, *, follow_links: bool = False) -> dict[str, np.ndarray
         try:
             with zipfile.ZipFile(file) as archive:
                 refuse_growth(archive, file)
+                for member in archive.infolist():
+                    with archive.open(member) as unpacked:
+                        npy_shape(member, unpacked)
             file.seek(0)
             with np.load(file, allow_pickle=False) as arrays:
                 found = dict(arrays)
-            for name, array in found.items():
-                if not isinstance(array, np.ndarray):  # numpy hands on the bytes of what is none
-                    raise ValueError(f"{name!r} in it is not an array")
+            for array in found.values():
                 refuse_no_characters(array)
             return found
         except Exception as error:  # a damaged zip or header raises almost anything
             raise ValueError(" ".join(str(error).split()) or type(error).__name__) from None
+
+
+class Shape(NamedTuple):
+    """The shape of an array in a file; `by_column` if it is stored column by column."""
+
+    shape: tuple[int, ...]
+    dtype: "np.dtype[Any]"
+    by_column: bool
+
+
+def npy_shape(member: zipfile.ZipInfo, file: IO[bytes]) -> Shape:
+    """The shape of an array in an npz file, which is read up to its first number.
+
+    Raises ValueError where its header claims another length than follows: a few bytes could
+    otherwise ask for any amount of work before a number is read.
+    """
+    name = member.filename.removesuffix(".npy")
+    try:
+        read = _NPY_HEADERS[np.lib.format.read_magic(file)]
+    except (ValueError, KeyError):
+        raise ValueError(f"{name!r} in it is not an array") from None
+    shape, is_fortran, dtype = read(file)
+    if dtype.hasobject:
+        raise ValueError(f"{name!r} holds Python objects")
+    count = math.prod(shape)
+    if file.tell() + count * dtype.itemsize != member.file_size or count > 1 > dtype.itemsize:
+        raise ValueError(f"{name!r} in it claims the shape {shape}, but does not fill it")
+    return Shape(shape, dtype, is_fortran and len(shape) > 1)
 
 
 def refuse_no_characters(array: np.ndarray[Any, Any]) -> None:

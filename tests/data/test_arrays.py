@@ -53,6 +53,11 @@ def test_npy_with_labels_beside_it(tmp_path):
     ("found", "options", "sentence"),
     [
         ({"X": X, "y": Y[:5]}, {}, "a label for each of its 8 rows of features, but 'y' has 5"),
+        (
+            {"X": X, "y": Y, "kind": Y[:5]},
+            {"superclass": "kind"},
+            "a label for each of its 8 rows of features, but 'kind' has 5",
+        ),
         ({"X": X}, {}, "`target` must name the array of labels .* holds nothing else"),
         ({"X": X, "y": Y}, {"target": "z"}, r"must hold an array 'z', but it holds y \(8,\)"),
         (
@@ -66,13 +71,24 @@ def test_npy_with_labels_beside_it(tmp_path):
         (
             {"X": X, "y": Y.astype(object)},
             {},
-            "npz file of plain arrays, but: Object arrays cannot",
+            "npz file of plain arrays, but: 'y' holds Python objects",
         ),
     ],
 )
 def test_mistakes(tmp_path, found, options, sentence):
     with pytest.raises(DataError, match=sentence):
         arrays(saved(tmp_path, **found), **options)
+
+
+def test_labels_are_counted_before_they_become_a_table(tmp_path, monkeypatch):
+    """A file of 128 bytes may claim any number of words without letters."""
+    np.save(tmp_path / "X.npy", X)
+    with open(tmp_path / "y.npy", "wb") as file:
+        header = {"descr": "<U0", "fortran_order": False, "shape": (10**9,)}
+        np.lib.format.write_array_header_1_0(file, header)
+    monkeypatch.setattr("pandas.DataFrame", None)
+    with pytest.raises(DataError, match="its 8 rows of features, but 'y' has 1,000,000,000"):
+        arrays(tmp_path / "X.npy")
 
 
 def test_other_files(tmp_path):

@@ -1,5 +1,8 @@
 """Files of probabilities: which columns are classes, in which order, and what is none."""
 
+import io
+import zipfile
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -141,6 +144,28 @@ def test_an_npz_file_that_grows_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr("simloss._disk._MOST_BYTES", 1000)
     np.savez_compressed(tmp_path / "p.npz", probabilities=np.zeros((100_000, 3)))
     with pytest.raises(DataError, match=r"must be an npz file, but: it would grow to 2,400,"):
+        ProbabilityFile.open(tmp_path / "p.npz")
+
+
+@pytest.mark.parametrize("name", ["probabilities", "classes"])
+def test_an_npz_file_holds_as_many_columns_as_it_claims(tmp_path, name):
+    """A header of 128 bytes may claim any number."""
+    header = io.BytesIO()
+    about = {"descr": "<U0", "fortran_order": False, "shape": (3,)}
+    if name == "probabilities":
+        about = {"descr": "<f8", "fortran_order": False, "shape": (1, 10**12)}
+    np.lib.format.write_array_header_1_0(header, about)
+    np.savez(tmp_path / "p.npz", **{"probabilities": P} if name == "classes" else {})
+    with zipfile.ZipFile(tmp_path / "p.npz", "a") as archive:
+        archive.writestr(f"{name}.npy", header.getvalue())
+    with pytest.raises(DataError, match=f"npz file, but: '{name}' in it claims the shape"):
+        ProbabilityFile.open(tmp_path / "p.npz")
+
+
+def test_an_npz_file_has_at_most_so_many_columns(tmp_path, monkeypatch):
+    monkeypatch.setattr(probability_file, "_MOST_CLASSES", 2)
+    np.savez(tmp_path / "p.npz", probabilities=P)
+    with pytest.raises(DataError, match=r"must have at most 2 classes, but has 3\.$"):
         ProbabilityFile.open(tmp_path / "p.npz")
 
 

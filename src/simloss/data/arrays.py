@@ -63,14 +63,11 @@ def arrays(
     features, others = features_in(found)
     check_content(found, content)
     name, labels = _labels(found, others, target)
-    frame = _checks.installed("pandas", "cli").DataFrame({name: _column(found, name, labels)})
+    columns = {name: _column(found, name, labels, len(features))}
     if superclass is not None:
-        frame[superclass] = _column(found, superclass, _named(found, others, superclass))
-    if len(frame) != len(features):
-        raise DataError(
-            f"'{found}' must have a label for each of its {len(features):,} rows of features, "
-            f"but {name!r} has {len(frame):,}."
-        )
+        kinds = _named(found, others, superclass)
+        columns[superclass] = _column(found, superclass, kinds, len(features))
+    frame = _checks.installed("pandas", "cli").DataFrame(columns)
     classes = classes_of(name, frame[name], class_names=class_order, bins=bins)
     frame = frame.iloc[classes.rows]
     return Dataset(
@@ -148,13 +145,18 @@ def _named(path: Path, found: dict[str, Array], name: str) -> Array:
     return found[name]
 
 
-def _column(path: Path, name: str, values: Array) -> Array:
+def _column(path: Path, name: str, values: Array, rows: int) -> Array:
     if values.ndim == 2 and values.shape[1] == 1:
         values = values[:, 0]
     if values.ndim != 1 or values.dtype.kind not in "fiubUS":
         raise DataError(
             f"'{path}' must hold {name!r} as numbers or words of shape (N), "
             f"but it has {values.dtype} of shape {values.shape}."
+        )
+    if len(values) != rows:
+        raise DataError(
+            f"'{path}' must have a label for each of its {rows:,} rows of features, "
+            f"but {name!r} has {len(values):,}."
         )
     return values.astype(str) if values.dtype.kind == "S" else values
 

@@ -4,43 +4,26 @@ import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from .._disk import refuse_growth, refuse_no_characters, regular_file
+from .._disk import Shape, npy_shape, refuse_growth, refuse_no_characters, regular_file
 from .errors import DataError
 
 Array = np.ndarray[Any, Any]
-_HEADERS = {
-    (1, 0): np.lib.format.read_array_header_1_0,
-    (2, 0): np.lib.format.read_array_header_2_0,
-}
-
-
-class Shape(NamedTuple):
-    """The shape of an array in a file; `by_column` if it is stored column by column."""
-
-    shape: tuple[int, ...]
-    dtype: "np.dtype[Any]"
-    by_column: bool
 
 
 def npz_shapes(path: Path) -> dict[str, Shape]:
     """The arrays of the file, by name; nothing in it is unpickled."""
     with _archive(path) as archive:
-        names = [name.removesuffix(".npy") for name in archive.namelist()]
-        found = {}
-        for name in names:
-            with archive.open(f"{name}.npy") as file:
-                found[name] = _shape(path, name, file)
-        return found
+        return {name.removesuffix(".npy"): _shape(archive, name) for name in archive.namelist()}
 
 
 def npz_rows(path: Path, name: str, rows: int) -> Iterator[Array]:
     """An array of the file, this many rows at a time; one stored by column is read at once."""
     with _archive(path) as archive, archive.open(f"{name}.npy") as file:
-        shape, dtype, by_column = _shape(path, name, file)
+        shape, dtype, by_column = npy_shape(archive.getinfo(f"{name}.npy"), file)
         width = int(np.prod(shape[1:], dtype=np.int64))
         if by_column:  # as pandas tables are
             whole = _numbers_or_texts(file.read(), dtype).reshape(shape[::-1]).T
@@ -72,11 +55,6 @@ def _archive(path: Path) -> Iterator[zipfile.ZipFile]:
             raise DataError(f"'{path}' must be an npz file, but: {reason}.") from None
 
 
-def _shape(path: Path, name: str, file: Any) -> Shape:
-    read: Any = _HEADERS.get(np.lib.format.read_magic(file))
-    if read is None:
-        raise DataError(f"'{path}' must hold plain arrays, but {name!r} is of another kind.")
-    shape, is_fortran, dtype = read(file)
-    if dtype.hasobject:
-        raise DataError(f"'{path}' must hold plain arrays, but {name!r} holds Python objects.")
-    return Shape(shape, dtype, is_fortran and len(shape) > 1)
+def _shape(archive: zipfile.ZipFile, name: str) -> Shape:
+    with archive.open(name) as file:
+        return npy_shape(archive.getinfo(name), file)

@@ -22,6 +22,7 @@ Array = np.ndarray[Any, Any]
 _PART_ENTRIES = 1 << 20
 _PART_BYTES = 1 << 26
 _LOOKED_AT = 1000
+_MOST_CLASSES = 1_000_000
 
 _OURS = re.compile(r"p\((.+)\)")
 _NPZ = ".npz"
@@ -107,11 +108,11 @@ class ProbabilityFile:
 
     def _npz_parts(self, count: int) -> Iterator[tuple[Array, dict[str, Any]]]:
         pandas = _checks.installed("pandas", "cli")
-        names = _npz_names(self.path)
+        at = {name: i for i, name in enumerate(_npz_names(self.path))}
         shapes = npz_shapes(self.path)
         widest = max(shapes[name].dtype.itemsize for name in (_ARRAY, *self.others))
         count = max(1, min(count, _PART_BYTES // max(1, widest)))  # texts may be of any length
-        place = [names.index(name) for name in self.order.names]
+        place = [at[name] for name in self.order.names]
         beside = [npz_rows(self.path, name, count) for name in self.others]
         for p, *cells in zip(npz_rows(self.path, _ARRAY, count), *beside, strict=True):
             some = {name: pandas.Series(c) for name, c in zip(self.others, cells, strict=True)}
@@ -180,7 +181,9 @@ def _npz_classes(path: Path, others: Sequence[str]) -> list[str]:
     if shapes[_ARRAY].dtype.kind not in "biuf":
         kind = shapes[_ARRAY].dtype.name
         raise DataError(f"'{path}' must hold numbers in 'probabilities', but holds {kind}.")
-    rows = shapes[_ARRAY].shape[0]
+    rows, count = shapes[_ARRAY].shape
+    if count > _MOST_CLASSES:  # zeros shrink a thousandfold in the file, their names do not
+        raise DataError(f"'{path}' must have at most {_MOST_CLASSES:,} classes, but has {count:,}.")
     for name in others:
         if name not in shapes or shapes[name].shape != (rows,):
             came = f"has shape {shapes[name].shape}" if name in shapes else "does not exist"

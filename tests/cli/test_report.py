@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from report import made_up
@@ -19,6 +21,23 @@ def test_report_prints_the_verdict_and_writes_the_page(run, tmp_path, capsys):
     assert (run / "report.html").stat().st_size > 1_000_000
     main(["report", str(run), "--out", str(tmp_path / "else")])
     assert (tmp_path / "else" / "table.tex").exists()
+
+
+def test_no_text_of_a_received_run_begins_a_line(tmp_path, capsys):
+    fake = "\r\nFAKE [it](http://x) helps"
+    config = replace(made_up.config(seeds=3, losses=("proper",)), name=fake)
+    made = made_up.records(config, made_up.same_everywhere)
+    for record in made:
+        for part in record["metrics"].values():
+            part[fake] = part["argmax"]  # a rule that nobody knows
+    names = {"names": [f"{i}{fake}" for i in range(29)], "unit": fake}
+    made_up.folder(tmp_path / "run", config, made, names=names)
+    main(["report", str(tmp_path / "run")])
+    said = capsys.readouterr().out
+    assert "\r" not in said
+    beginnings = [line.lstrip()[:4] for line in said.split("\n")]
+    assert beginnings.count("FAKE") == 1  # the name of the run, which has a line of its own
+    assert "[it]" not in (tmp_path / "run" / "table.md").read_text()
 
 
 @pytest.mark.parametrize(

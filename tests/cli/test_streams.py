@@ -83,7 +83,8 @@ def test_a_mistake_with_standard_error_closed_has_its_exit_code():
 @pytest.mark.parametrize(
     ("text", "shown"),
     [
-        ("low\tmid\r\nhigh", "low\tmid\r\nhigh"),
+        ("low\tmid\nhigh", "low\tmid\nhigh"),
+        ("nothing helps\rit helps", "nothing helps\\rit helps"),
         ("\x1b[2J\x1b]0;title\x07", "\\x1b[2J\\x1b]0;title\\x07"),
         ("\x9b31m", "\\x9b31m"),
         ("gpj.\u202eexe", "gpj.\\u202eexe"),

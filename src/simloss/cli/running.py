@@ -17,6 +17,7 @@ from ..experiment.plan.rivals import notes_on, time_share
 from ..experiment.train.loop import device_of
 from ..report.judge.judgement import WORTHWHILE
 from ..report.judge.run import Run
+from ..report.judge.wording import one_line
 from ..report.write import write
 from .stopping import stopped_politely
 from .streams import terminal
@@ -80,7 +81,8 @@ def show(judged: Run, report: Path, *, as_json: bool, told: str = "") -> None:
         print(json.dumps(found, ensure_ascii=False, indent=1), flush=True)
         return
     share = f"\n{told}" if told else ""
-    print(f"\n{judged.config.name}\n{judged.verdict}{share}\n\nReport: {report}", flush=True)
+    name = one_line(judged.config.name)
+    print(f"\n{name}\n{judged.verdict}{share}\n\nReport: {report}", flush=True)
 
 
 def _recorded(config: Config, folder: RunFolder) -> str:

@@ -11,8 +11,8 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 _LONGEST_LINE = 4000
-# Control characters but tabs and line ends, and the marks that turn the direction of writing.
-_COMMANDS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+# Control characters but tabs and "\n", and the marks that turn the direction of writing.
+_COMMANDS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 # A word beyond any name; of a path or a list each part counts.
 _LONG_WORD = re.compile(r"([^\s,/]{60})[^\s,/]{140,}")
 # For terminals that know fewer characters than we use.

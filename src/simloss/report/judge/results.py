@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ... import metrics
+from ...decision.rules import RULES
 from ...experiment.plan.config import Config
 from ...experiment.plan.treatment import KNOWN
 from ...loss.registry import BASELINE
@@ -108,6 +109,8 @@ class Row:
         self.cells[seed] = record["cell"]
         for part, rules in record["metrics"].items():
             for rule, values in rules.items():
+                if rule not in RULES and rule != "nearest":  # any text, to be shown as it is
+                    continue
                 for name, value in values.items():
                     self.numbers.setdefault((part, rule, name), {})[seed] = float(value)
         for name, about in record.get("constant", {}).items():

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from .overview import overview_columns, overview_lines
+from .wording import one_line
 
 if TYPE_CHECKING:
     from .verdict import Verdict
@@ -35,6 +36,7 @@ def aligned(lines: list[list[str]]) -> str:
            test  rule    error
         →  a     median    0.5
     """
+    lines = [[one_line(text) for text in line] for line in lines]
     widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
     return "\n".join(
         "  ".join(

@@ -16,7 +16,7 @@ from .paper_table import Table, tables
 from .results import Record, Results
 from .sentence import about_relabelling, sentence
 from .snippet import snippet
-from .wording import listed, numbers, runs
+from .wording import listed, numbers, one_line, runs
 
 _ABOUT_INTERVALS = (
     "Intervals are about this data set: that its splits share examples is counted, that another "
@@ -79,8 +79,8 @@ class Verdict:
     def __str__(self) -> str:
         from .terminal import legend
 
-        told = [self.sentence, "", self.table, *legend(self), "", *self.advice, *self.notes]
-        return "\n".join(told)
+        below = [*legend(self), "", *self.advice, *self.notes]
+        return "\n".join([one_line(self.sentence), "", self.table, *map(one_line, below)])
 
     @property
     def advice(self) -> list[str]:

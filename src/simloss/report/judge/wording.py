@@ -156,6 +156,16 @@ def cut(text: str, length: int = 24) -> str:
     return text if len(text) <= length else text[: length - 1] + "…"
 
 
+def one_line(text: str) -> str:
+    r"""Without line ends, after which a name could say what it likes.
+
+    Example:
+        >>> one_line("years.\nIt helps")
+        'years. It helps'
+    """
+    return " ".join(text.splitlines())
+
+
 def _signed(number: float, digits: int) -> str:
     text = f"{abs(number):.{digits}f}"
     sign = "±" if float(text) == 0 else "+" if number > 0 else "−"

@@ -29,7 +29,7 @@ def markdown_of(verdict: Verdict, *, level: int = 1) -> str:
     parts = [f"{marks} {escaped(results.config.name)}", escaped(verdict.sentence)]
     parts += [escaped(text) for text in (*verdict.advice, *verdict.notes)]
     for table in verdict.tables:
-        parts += [f"{marks}# Answered by {answered_by(table.rule)}", rendered(table)]
+        parts += [f"{marks}# Answered by {escaped(answered_by(table.rule))}", rendered(table)]
     parts += [escaped(caption(results)), *_failures(results, marks)]
     return "\n\n".join(parts) + "\n"
 

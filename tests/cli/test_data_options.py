@@ -399,6 +399,8 @@ class TestMistakes:
         assert "takes inputs of shape (3, H, W)" in self.sentence(
             capsys, things, *target, "--model", "resnet"
         )
+        stray = fails(capsys, "compare", "odd.csv", "y")
+        assert "every word must belong to an option, as in --target NAME, but 'y' does" in stray
         assert "SOURCE must be the table" in fails(capsys, "compare", "--target", "y")
         assert "is for your own files; abalone needs none" in self.sentence(
             capsys, "abalone", "--target", "x"

@@ -102,6 +102,9 @@ def _sentence(error: BaseException) -> str | None:
             "this needs more memory than there is; give fewer classes or examples, "
             "or use a larger machine."
         )
+    if type(error).__name__ == "UnusedCliTokensError":
+        first = getattr(error, "unused_tokens")[0]  # noqa: B009
+        return f"every word must belong to an option, as in --target NAME, but {first!r} does not."
     if isinstance(error, RecursionError):
         return "this must be nested less deeply, but it is deeper than can be followed."
     if isinstance(error, RuntimeError):

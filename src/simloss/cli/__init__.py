@@ -70,7 +70,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 def _run(arguments: list[str] | None) -> None:
     try:
-        from cyclopts import CycloptsError
+        from cyclopts import CycloptsError, UnusedCliTokensError
 
         from .parameters import joined
     except ImportError:
@@ -80,6 +80,9 @@ def _run(arguments: list[str] | None) -> None:
         app(next(iter(given), None))(
             given, exit_on_error=False, print_error=False, result_action="return_value"
         )
+    except UnusedCliTokensError as error:
+        stray = repr((error.unused_tokens or [""])[0])
+        _fail(f"every word must belong to an option, as in --target NAME, but {stray} does not.")
     except (
         CycloptsError,
         ValueError,
@@ -102,9 +105,6 @@ def _sentence(error: BaseException) -> str | None:
             "this needs more memory than there is; give fewer classes or examples, "
             "or use a larger machine."
         )
-    if type(error).__name__ == "UnusedCliTokensError":
-        first = getattr(error, "unused_tokens")[0]  # noqa: B009
-        return f"every word must belong to an option, as in --target NAME, but {first!r} does not."
     if isinstance(error, RecursionError):
         return "this must be nested less deeply, but it is deeper than can be followed."
     if isinstance(error, RuntimeError):

@@ -15,6 +15,7 @@ from PIL import Image
 from cli.failing import fails
 from simloss import data
 from simloss.cli import main
+from simloss.cli.running import folder_for
 from simloss.experiment.grid.store import RunFolder
 from simloss.experiment.plan.config import Config, DataConfig, TrainingConfig
 from simloss.experiment.plan.presets import comparison
@@ -113,6 +114,10 @@ class TestCompare:
         replace(comparison("abalone", seeds=1, epochs=1), **change).save(tmp_path / "c.yaml")
         assert sentence in fails(capsys, "run", "c.yaml", "--out", "run")
         assert not (tmp_path / "run").exists()  # nothing half-written, to be taken for a run
+
+    def test_the_name_in_a_configuration_leads_nowhere(self):
+        config = replace(comparison("abalone"), name="../../x")
+        assert folder_for(config, None).path.parent == data_path("runs")
 
 
 def data_path(*parts):

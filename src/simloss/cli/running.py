@@ -35,7 +35,8 @@ def folder_for(config: Config, out: Path | None) -> RunFolder:
         return RunFolder(out)
     settings = {**config.as_dict(), "seeds": None}
     digest = hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()
-    return RunFolder(Path("runs") / f"{config.name}-{digest[:6]}")
+    name = config.name.replace("/", "_")  # a name leads nowhere else
+    return RunFolder(Path("runs") / f"{name}-{digest[:6]}")
 
 
 def run_and_report(

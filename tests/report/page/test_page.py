@@ -7,6 +7,7 @@ import pytest
 
 from report import made_up
 from simloss.experiment.grid.store import RunFolderError
+from simloss.experiment.plan.config import DataConfig
 from simloss.experiment.plan.treatment import Treatment
 from simloss.report import report
 from simloss.report.judge.run import Run
@@ -107,6 +108,18 @@ def test_the_configuration_and_versions_are_there(ordered, parts_of):
     assert "simloss run config.yaml" in words
     assert "torch 2.13.0" in words
     assert "new_for_each_seed: true" in words
+
+
+def test_the_page_does_not_say_where_files_lie(tmp_path):
+    config = made_up.config(seeds=2, losses=("simloss",), similarity="/home/me/alike.npz")
+    options = {"encoder": "hf:/home/me/net", "some": ["/home/me/more"]}
+    config = replace(config, data=DataConfig("table", "/home/me/small.csv", options))
+    made = made_up.records(config, made_up.same_everywhere)
+    made_up.folder(tmp_path / "run", config, made)
+    shown = page(Run.read(tmp_path / "run"))
+    assert "/home/me" not in shown
+    assert "path: small.csv" in shown
+    assert "encoder: net" in shown
 
 
 def test_names_cannot_break_out(three, page_of):

@@ -52,10 +52,6 @@ class RunFolder:
             )
         return Config.load(self.config_path, whole=True)
 
-    def config_text(self) -> str:
-        """The text of its file."""
-        return bytes_of(self.config_path, _MOST_BYTES).decode("utf-8")
-
     @contextmanager
     def open_for_writing(self, config: Config, *, resume: bool) -> Iterator[None]:
         """Make the folder, hold its lock, write the configuration, mend what a crash left.

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import PurePath
 from typing import Any
 
 import torch
@@ -49,7 +50,9 @@ def about_similarity(run: Run) -> AboutSimilarity | None:
         if row.treatment["loss"] != "simloss":
             advice = ()  # it is about SimLoss; the others are good at values that ruin it
     except (ValueError, TypeError, OSError, ImportError) as error:
-        return AboutSimilarity(f"The similarity of {row.label} cannot be shown: {error}")
+        named = row.treatment["similarity"]  # without the folders of a file's path
+        reason = str(error).replace(named, PurePath(named).name)
+        return AboutSimilarity(f"The similarity of {row.label} cannot be shown: {reason}")
     return AboutSimilarity(f"That of {row.label}: {known}.", figure, facts, advice)
 
 

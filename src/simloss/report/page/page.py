@@ -1,6 +1,7 @@
 """The page of a run, self-contained: it works offline and loads nothing."""
 
 import re
+from pathlib import PurePath
 from typing import Any
 
 from ..figures.gallery import Gallery, gallery
@@ -37,6 +38,8 @@ def page(run: Run) -> str:
 
 
 def _head(run: Run) -> dict[str, Any]:
+    import yaml
+
     config = run.config
     treatments, seeds = len(config.treatments), len(config.seeds)
     facts = [
@@ -59,10 +62,20 @@ def _head(run: Run) -> dict[str, Any]:
         "verdict": verdict,
         "points": _points(verdict.sentence),
         "mood": mood,
-        "config": run.folder.config_text(),
+        "config": yaml.safe_dump(_without_folders(config.as_dict()), sort_keys=False),
         "made_with": f"Made with {', '.join(run.versions)}{took}." if run.versions else "",
         "failures": _failures(run),
     }
+
+
+def _without_folders(value: Any) -> Any:
+    """Paths as names of files: whoever reads the page need not know where things lie here."""
+    if isinstance(value, dict):
+        return {name: _without_folders(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return [_without_folders(each) for each in value]
+    is_path = isinstance(value, str) and PurePath(value.removeprefix("hf:")).is_absolute()
+    return PurePath(value).name if is_path else value
 
 
 def _points(sentence: str) -> list[str]:

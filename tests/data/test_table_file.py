@@ -1,11 +1,13 @@
 """Text files of tables: what parts the cells, and how their numbers are written."""
 
+import gzip
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from simloss.data import DataError, table
-from simloss.data.table_file import read_table
+from simloss.data.table_file import read_table, table_parts
 
 
 def write(tmp_path, text, name="t.csv"):
@@ -44,6 +46,57 @@ class TestCells:
     def test_uneven_lines_go_by_the_headings(self, tmp_path):
         path = write(tmp_path, "a;b;y\n1;2\n3;4;x\n")
         assert list(read_table(path).columns) == ["a", "b", "y"]
+
+
+class TestHeadings:
+    """A few packed bytes may hold millions of them; pandas would make a column of each."""
+
+    @pytest.mark.parametrize("start", ["", "\n", '"\n",'])
+    def test_too_many(self, tmp_path, monkeypatch, start):
+        monkeypatch.setattr("pandas.read_csv", None)
+        path = tmp_path / "t.csv.gz"
+        path.write_bytes(gzip.compress(f"{start}{',' * 100_000}\n1,2\n".encode()))
+        with pytest.raises(DataError, match="must have at most 100,000 headings, but has 100,00"):
+            read_table(path)
+
+    def test_too_long(self, tmp_path, monkeypatch):
+        monkeypatch.setattr("pandas.read_csv", None)
+        with pytest.raises(DataError, match="must have fewer than 1,000,000 letters of headings"):
+            read_table(write(tmp_path, f"{',' * 2_000_000}\n"))
+        with pytest.raises(DataError, match="must have plain headings, but: field larger than"):
+            read_table(write(tmp_path, "a" * 200_000 + ",b\n1,2\n"))
+
+
+class TestParquetThatGrows:
+    """A list of equal numbers, or a long text that many cells share, takes a few bytes."""
+
+    @pytest.fixture
+    def path(self, tmp_path, monkeypatch):
+        monkeypatch.setattr("simloss.data.memory.available_memory", lambda: 10**7)
+        monkeypatch.setattr("simloss.data.memory._LITTLE", 10**6)
+        return tmp_path / "t.parquet"
+
+    @pytest.mark.parametrize("cells", [lambda t: t, lambda t: [t], lambda t: [{"a": t}]])
+    def test_a_text_for_many_rows(self, path, cells):
+        pd.DataFrame({"t": [cells("x" * 10**5)] * 200, "p": 0.5, "q": 0.5}).to_parquet(path)
+        assert path.stat().st_size < 10**5
+        with pytest.raises(DataError, match=r"needs about 19.1 MB of memory, but 9.5 MB is free"):
+            read_table(path)
+        with pytest.raises(DataError, match=r"needs about 19.1 MB of memory"):
+            next(table_parts(path, 1000))
+        assert len(next(table_parts(path, 10))) == 10
+
+    @pytest.mark.parametrize("others", [[None] * 99, [str(i) for i in range(99)]])
+    def test_only_what_is_there_counts(self, path, others):
+        pd.DataFrame({"t": ["x" * 10**5, *others]}).to_parquet(path)
+        assert len(read_table(path)) == 100
+
+    def test_a_list_of_many_numbers(self, path):
+        pd.DataFrame({"l": [np.zeros(2 * 10**6)], "y": "a"}).to_parquet(path)
+        assert path.stat().st_size < 10**5
+        for read in (read_table, lambda path: next(table_parts(path, 1))):
+            with pytest.raises(DataError, match=r"needs about 15.3 MB of memory"):
+                read(path)
 
 
 class TestNumbers:

@@ -14,7 +14,7 @@ from typing import Any, BinaryIO
 from .. import _checks
 from .._disk import regular_file
 from .errors import DataError, MissingDataError
-from .memory import check_fits_memory
+from .memory import check_fits_memory, check_rows_fit_memory
 from .number_spelling import decimal_of, spelled_plainly
 
 ENDINGS = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".parquet")
@@ -24,6 +24,7 @@ _EMPTY = ["", "NA", "N/A", "n/a", "<NA>", "#N/A", "NaN", "nan", "NULL", "null", 
 _SEPARATORS = ";\t|,"  # the comma last, because it also occurs in numbers and headings
 _LOOKED_AT = 20  # lines, to find the separator
 _LONGEST_LINE = 1_000_000
+_MOST_HEADINGS = 100_000
 _DAMAGE = (EOFError, OSError, zlib.error, OverflowError)
 
 
@@ -66,6 +67,7 @@ def table_parts(path: Path, rows: int, text_columns: tuple[str, ...] = ()) -> It
     is_empty = True
     with _told_in_a_sentence(path):
         if path.suffix.lower() == ".parquet":
+            check_rows_fit_memory(path, rows)
             decimal, frames = ".", _parquet_parts(path, rows)
         else:
             options, known = _csv_options(path, text_columns)
@@ -129,11 +131,10 @@ def _no_headings(names: list[str]) -> str:
 
 def _csv_options(path: Path, text_columns: tuple[str, ...]) -> tuple[dict[str, Any], str | None]:
     """How to read the file, and the decimal sign of its numbers, if it shows."""
-    import pandas
-
     separator = _separator(path)
     with _opened(path) as lines:
-        next(lines, None)  # the headings
+        # Before pandas renames a second "grade" to "grade.1", which would give the class away.
+        _check_headings(path, _headings(path, lines, separator))
         decimal = decimal_of(lines, separator)
     options: dict[str, Any] = {
         "sep": separator,
@@ -141,10 +142,6 @@ def _csv_options(path: Path, text_columns: tuple[str, ...]) -> tuple[dict[str, A
         "skipinitialspace": True,
         "encoding": "utf-8-sig",
     }
-    # Before pandas renames a second "grade" to "grade.1", which would give the class away.
-    with _unpacked(path) as file:
-        first = pandas.read_csv(file, nrows=1, header=None, dtype=str, **options)
-    _check_headings(path, [name.strip() for name in first.iloc[0] if name.strip()])
     options |= {
         "decimal": decimal or ".",
         "na_values": _EMPTY,
@@ -152,6 +149,29 @@ def _csv_options(path: Path, text_columns: tuple[str, ...]) -> tuple[dict[str, A
         "dtype": dict.fromkeys(text_columns, str),
     }
     return options, decimal
+
+
+def _headings(path: Path, lines: Iterator[str], separator: str) -> list[str]:
+    """The headings that are not empty; a few packed bytes could hold millions."""
+    rows = csv.reader(_beginning(path, lines), delimiter=separator, skipinitialspace=True)
+    try:
+        names = next((row for row in rows if len(row) > 1 or "".join(row).strip()), [])
+    except csv.Error as error:  # a cell larger than its limit
+        raise DataError(f"'{path}' must have plain headings, but: {error}.") from None
+    if len(names) > _MOST_HEADINGS:
+        raise DataError(
+            f"'{path}' must have at most {_MOST_HEADINGS:,} headings, but has {len(names):,}."
+        )
+    return [name.strip() for name in names if name.strip()]
+
+
+def _beginning(path: Path, lines: Iterator[str]) -> Iterator[str]:
+    left = _LONGEST_LINE
+    for line in lines:
+        left -= len(line)
+        if left <= 0:
+            raise DataError(f"'{path}' must have fewer than {_LONGEST_LINE:,} letters of headings.")
+        yield line
 
 
 def _csv(path: Path, options: dict[str, Any]) -> Any:

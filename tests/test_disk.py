@@ -142,7 +142,12 @@ def test_what_is_no_array_in_an_npz_file_is_told(tmp_path):
 
 @pytest.mark.parametrize(
     ("shape", "dtype", "content"),
-    [((1, 10**12), "<f8", b""), ((3,), "<f8", bytes(16)), ((10**12,), "<U0", b""), ((2,), "|V0", b"")],
+    [
+        ((1, 10**12), "<f8", b""),
+        ((3,), "<f8", bytes(16)),
+        ((10**12,), "<U0", b""),
+        ((2,), "|V0", b""),
+    ],
 )
 def test_an_array_in_an_npz_file_fills_the_shape_it_claims(tmp_path, shape, dtype, content):
     header = io.BytesIO()

@@ -1,6 +1,7 @@
 """Files of probabilities: which columns are classes, in which order, and what is none."""
 
 import io
+import time
 import zipfile
 
 import numpy as np
@@ -223,6 +224,12 @@ class TestTruth:
         assert truth_indices(pd.Series([3.0, 4.0]), ["3", "4"], {}, 1, "'t'").tolist() == [0, 1]
         assert truth_indices(pd.Series(["3.0", "4"]), ["3", "4"], {}, 1, "'t'").tolist() == [0, 1]
         assert truth_indices(pd.Series([3, 4]), ["3.0", "4.0"], {}, 1, "'t'").tolist() == [0, 1]
+
+    def test_many_classes_take_no_longer_each(self):
+        names = [str(i) for i in range(100_000)]
+        start = time.perf_counter()
+        assert truth_indices(pd.Series(["99999"]), names, {}, 1, "'t'").tolist() == [99_999]
+        assert time.perf_counter() - start < 20  # minutes, if each is compared with all others
 
     @pytest.mark.parametrize(
         ("cells", "names", "message"),

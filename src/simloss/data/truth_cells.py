@@ -1,5 +1,6 @@
 """Reads a column of true classes with the class names of a file of probabilities."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -36,8 +37,9 @@ def truth_indices(
     place = dict(above) | {name: at for at, name in enumerate(names)}
     # "3", "3.0" and 3 are one class; if two names are one number, only the spelling decides.
     numbers = [_number(name) for name in names]
+    times = Counter(numbers)
     by_number: dict[float | None, int] = {
-        x: at for at, x in enumerate(numbers) if x is not None and numbers.count(x) == 1
+        x: at for at, x in enumerate(numbers) if x is not None and times[x] == 1
     }
     indices = [
         NOTHING if not text else place.get(text, by_number.get(_number(text))) for text in texts

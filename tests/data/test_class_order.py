@@ -1,7 +1,10 @@
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from simloss.data import ordered_words
 from simloss.data.class_order import class_order, dates, positions
 
 
@@ -50,6 +53,17 @@ def test_orders_people_mean(in_order, kind):
         if kind != "names":
             assert list(found.names) == names
     assert found.is_ordered == (kind != "names")
+
+
+def test_long_names_take_no_minutes():
+    names = ["a" + mark * 100_000 + "!" for mark in ("-", " _", "1", "1,", "1.", "[1 ")]
+    start = time.perf_counter()
+    assert all(class_order([name, "low"]).kind == "names" for name in names)
+    assert time.perf_counter() - start < 10
+
+
+def test_the_longest_word_of_a_scale_is_read():
+    assert max(len(word) for scale in ordered_words._scales() for word in scale) < 200
 
 
 @given(st.sets(st.integers(-(10**6), 10**6), min_size=2))

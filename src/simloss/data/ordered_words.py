@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
 
+_LONGEST = 200
+
 
 def ranks(words: Sequence[str]) -> list[int] | None:
     """The rank of each word in the first scale that has all of them; None if none does.
@@ -27,7 +29,9 @@ def ranks(words: Sequence[str]) -> list[int] | None:
 
 
 def _plain(word: str) -> str:
-    return re.sub(r"[\s_\-]+(?=\w)", " ", word.strip().casefold().replace("'", "").replace(".", ""))
+    plain = word.strip().casefold().replace("'", "").replace(".", "")
+    # The pattern takes the square of a word's length; no word of a scale is long.
+    return re.sub(r"[\s_\-]+(?=\w)", " ", plain) if len(plain) < _LONGEST else plain
 
 
 @cache

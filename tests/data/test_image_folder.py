@@ -157,6 +157,39 @@ def test_a_table_of_images(tmp_path):
         image_table(folder / "lost.csv", target="age", image_column="file")
 
 
+class TestFilesThatATableNames:
+    """Its paths may be those of somebody else: they stay in its folder, past no link."""
+
+    @pytest.fixture
+    def read(self, tmp_path):
+        write_folder(tmp_path, {f"{i}.png": jpeg(i) for i in range(2)})
+        inside = write_folder(tmp_path / "set", {f"a/{i}.png": jpeg(i) for i in range(2)})
+        (inside / "link.png").symlink_to("../1.png")
+        (inside / "linked").symlink_to("..")
+
+        def of(*names):
+            rows = "".join(f"{name},{i}\n" for i, name in enumerate(names))
+            (inside / "t.csv").write_text(f"file,age\n{rows}")
+            return image_table(inside / "t.csv", target="age", image_column="file", size=8)
+
+        return of
+
+    def test_inside_and_absolute(self, read, tmp_path):
+        (tmp_path / "whole.png").symlink_to("1.png")
+        assert len(read("a/0.png", "a/../a/./1.png")) == 2
+        assert len(read("a/0.png", tmp_path / "1.png", tmp_path / "whole.png")) == 3
+
+    @pytest.mark.parametrize("name", ["../1.png", "a/../../1.png", "../set/a/1.png"])
+    def test_outside(self, read, name):
+        with pytest.raises(DataError, match=rf"files in its own folder, but names '{name}'; move"):
+            read("a/0.png", name)
+
+    @pytest.mark.parametrize("name", ["link.png", "linked/1.png", "linked/set/a/1.png"])
+    def test_links(self, read, name):
+        with pytest.raises(DataError, match=r"names .*set/link(ed|\.png)', which is a link\.$"):
+            read("a/0.png", name)
+
+
 class TestMistakes:
     def test_an_unreadable_image_is_named(self, tmp_path):
         files = of_classes(["cat", "dog"]) | {"dog/broken.jpg": b"no picture"}

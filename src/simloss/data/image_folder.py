@@ -120,6 +120,8 @@ def image_table(
 ) -> Dataset:
     """A table with one image per row: `image_column` holds paths, relative to the table.
 
+    They lead into the table's folder, past no link, or are absolute.
+
     Arguments as for :func:`simloss.data.table` and :func:`image_folder`.
 
     Example:

@@ -113,21 +113,31 @@ class Folder(Source):
 
 
 class Listed(Source):
-    """Some files by their names under a folder, all of which must exist."""
+    """Some files that a table names, all of which must exist.
+
+    A path is absolute, or leads into the table's folder, past no link: of a table that came with
+    its images, the paths are not the user's own.
+    """
 
     def __init__(self, path: Path, folder: Path, names: Iterable[str]) -> None:
-        self.path, self._folder = path, folder
+        self.path = path
         self._names = sorted(set(names))
+        self._files = [_inside(path, folder, name) for name in self._names]
         try:
-            self._status = [(folder / name).stat() for name in self._names]
+            self._status = [
+                file.stat(follow_symlinks=os.path.isabs(name))
+                for name, file in zip(self._names, self._files, strict=True)
+            ]
         except OSError as error:
             raise DataError(
                 f"'{path}' names the file '{error.filename}', which cannot be read: "
                 f"{error.strerror}."
             ) from None
-        for name, status in zip(self._names, self._status, strict=True):
+        for file, status in zip(self._files, self._status, strict=True):
             if not stat.S_ISREG(status.st_mode):  # a device never ends
-                raise DataError(f"'{path}' names '{folder / name}', which is not a file.")
+                kind = "a link" if stat.S_ISLNK(status.st_mode) else "not a file"
+                raise DataError(f"'{path}' names '{file}', which is {kind}.")
+        _refuse_links(path, folder, self._names)
         self.size = sum(status.st_size for status in self._status)
 
     def fingerprint(self) -> str:
@@ -138,11 +148,28 @@ class Listed(Source):
 
     def _members(self) -> Iterator[Member]:
         self.position = 0
-        for name, status in zip(self._names, self._status, strict=True):
-            yield Member(
-                name, status.st_size, partial(_content, self._folder / name, follow_links=True)
-            )
+        for name, file, status in zip(self._names, self._files, self._status, strict=True):
+            follow_links = os.path.isabs(name)
+            yield Member(name, status.st_size, partial(_content, file, follow_links=follow_links))
             self.position += status.st_size
+
+
+def _inside(path: Path, folder: Path, name: str) -> Path:
+    inner = os.path.normpath(name)
+    if inner.split(os.sep)[0] == os.pardir:
+        raise DataError(
+            f"'{path}' must name files in its own folder, but names '{name}'; move the table "
+            f"above its files, or name them by their absolute paths."
+        )
+    return folder / inner
+
+
+def _refuse_links(path: Path, folder: Path, names: Iterable[str]) -> None:
+    """No folder on the way to a file inside may be a link."""
+    inner = {os.path.dirname(os.path.normpath(name)) for name in names if not os.path.isabs(name)}
+    for place in {folder / each for name in inner for each in (Path(name), *Path(name).parents)}:
+        if place != folder and place.is_symlink():
+            raise DataError(f"'{path}' names files in '{place}', which is a link.")
 
 
 def _content(path: Path, follow_links: bool) -> bytes:

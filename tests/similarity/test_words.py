@@ -7,6 +7,7 @@ import torch
 
 from simloss.similarity import embedding, words
 from simloss.similarity.shipped_vectors import BLOCK, ShippedVectors, packed
+from simloss.similarity.word_vectors import vector_source
 
 SOURCE = Path("/work/shared/data/word_vectors/glove-100d-60k.txt.gz")
 VECTORS = {
@@ -155,6 +156,17 @@ def test_bad_files(tmp_path, file, content, message):
     path.write_bytes(content)
     with pytest.raises(ValueError, match=message):
         words(["rose", "tulip"], vectors=path)
+
+
+@pytest.mark.parametrize("file", ["v.txt", "v.bin"])
+def test_the_nearest_word_is_sought_among_the_first(tmp_path, monkeypatch, file):
+    path = tmp_path / file
+    write_binary(path) if file == "v.bin" else write_text(path, counts=True)
+    monkeypatch.setattr("simloss._checks.names._MOST_LOOKED_AT", 2)
+    assert next(iter(vector_source(path).vocabulary())) == "rose"
+    for wrong, remedy in (("violett", r" \(did you mean 'violet'\?\);"), ("mapel", ";")):
+        with pytest.raises(ValueError, match=f"but '{wrong}' has none{remedy}"):
+            words(["rose", wrong], vectors=path)
 
 
 def test_no_such_file():

@@ -2,7 +2,10 @@
 
 import difflib
 from collections.abc import Iterable, Sequence, Sized
+from itertools import islice
 from typing import Any
+
+_MOST_LOOKED_AT = 1_000_000  # names, for the nearest; word vectors may have any number
 
 
 def choice(name: str, value: str, allowed: Sequence[str]) -> str:
@@ -82,7 +85,7 @@ def distinct(name: str, values: Sequence[Any]) -> None:
 
 def nearest_spelling(name: str, known: Iterable[str]) -> str:
     """A remedy for an unknown name: " (did you mean 'robin'?)", or an empty text."""
-    close = difflib.get_close_matches(name, list(known), n=1)
+    close = difflib.get_close_matches(name, islice(known, _MOST_LOOKED_AT), n=1)
     return f" (did you mean {close[0]!r}?)" if close else ""
 
 

@@ -101,7 +101,7 @@ class TextFile:
         return found
 
     def vocabulary(self) -> Iterable[str]:
-        return [line.partition(b" ")[0].decode(errors="replace") for _, line in self._lines()]
+        return (line.partition(b" ")[0].decode(errors="replace") for _, line in self._lines())
 
     def _vector(self, numbers: list[bytes], size: int, line: int) -> Vector:
         try:
@@ -144,7 +144,7 @@ class BinaryFile:
         }
 
     def vocabulary(self) -> Iterable[str]:
-        return [word.decode(errors="replace") for word, _ in self._entries()]
+        return (word.decode(errors="replace") for word, _ in self._entries())
 
     def _entries(self) -> Iterator[tuple[bytes, bytes]]:
         with _opened(self.path) as file:

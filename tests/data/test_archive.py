@@ -158,6 +158,28 @@ def test_absurd_header_is_refused_before_it_is_read(kind, tmp_path):
         read_all(path)
 
 
+def test_long_names_without_end_are_damage(tmp_path):
+    info = tarfile.TarInfo("././@LongLink")
+    info.size, info.type = 4, tarfile.GNUTYPE_LONGNAME
+    name = info.tobuf(tarfile.GNU_FORMAT) + b"abc\0".ljust(512, b"\0")
+    path = write_tar(tmp_path / "a.tar", FILES, "w:")
+    path.write_bytes(3 * name + path.read_bytes())
+    assert len(read_all(path)) == 3
+    path.write_bytes(3000 * name + path.read_bytes())
+    with pytest.raises(DataError, match=r"a.tar' is damaged or incomplete \(maximum recursion"):
+        read_all(path)
+
+
+def test_a_map_of_gaps_that_is_none_is_damage(tmp_path):
+    with tarfile.open(tmp_path / "a.tar", "w", format=tarfile.PAX_FORMAT) as tar:
+        info = tarfile.TarInfo("a.png")
+        info.pax_headers = {"GNU.sparse.major": "1", "GNU.sparse.minor": "0"}
+        info.size = 512
+        tar.addfile(info, io.BytesIO(b"99999999999\n".ljust(512, b"\0")))
+    with pytest.raises(DataError, match=r"a.tar' is damaged or incomplete \(not enough values to"):
+        read_all(tmp_path / "a.tar")
+
+
 def test_too_many_files_are_refused(written, monkeypatch):
     path = written(FILES)
     monkeypatch.setattr(source_module, "MAX_MEMBERS", 2)

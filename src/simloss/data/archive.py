@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
+from tarfile import TarError
 from typing import IO, Any, Self
 
 from .._disk import regular_file
@@ -40,7 +41,7 @@ _DAMAGE = (
     OSError,
     lzma.LZMAError,
     struct.error,
-    tarfile.TarError,
+    TarError,
     UnicodeDecodeError,  # of a name in a zip file
     zipfile.BadZipFile,
     zlib.error,
@@ -145,8 +146,16 @@ class _Header(tarfile.TarInfo):
     def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> Self:
         header = super().frombuf(buf, encoding, errors)
         if header.type in _LONG_HEADERS and header.size > _MAX_HEADER:
-            raise tarfile.TarError(f"a header claims {header.size:,} bytes")
+            raise TarError(f"a header claims {header.size:,} bytes")
         return header
+
+    @classmethod
+    def fromtarfile(cls, tarfile: tarfile.TarFile) -> Self:
+        try:
+            return super().fromtarfile(tarfile)
+        # Thousands of long names in a row; a map of gaps that is none.
+        except (RecursionError, ValueError) as error:
+            raise TarError(str(error)) from None
 
 
 class _Watched:

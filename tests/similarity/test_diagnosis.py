@@ -240,6 +240,7 @@ def test_a_learned_similarity_can_be_looked_at():
     ("make", "message"),
     [
         (lambda: order(1, 0.5).diagnose(), "at least 2 classes to be diagnosed, but has 1"),
+        (lambda: order(10**7, 0.5).diagnose(), "at most 1,000,000 .* but has 10,000,000; diagnose"),
         (lambda: order(3, 0.5).diagnose([1, 2]), r"each of the 3 classes, but got shape \(2,\)"),
         (lambda: order(3, 0.5).diagnose([1, 2, -1]), "`prior` must be at least 0, but got -1"),
         (lambda: order(3, 0.5).diagnose([0, 0, 0]), "must have an entry above 0, but all are 0"),

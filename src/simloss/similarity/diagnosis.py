@@ -15,6 +15,8 @@ from .counterexample import expected_loss
 from .matrix import as_similarity
 from .properness import Verdict
 
+# Hundreds of rows are looked at; those of more classes fill the memory.
+_MOST_CLASSES = 1_000_000
 # With more classes than this, only a sample is examined, and the diagnosis says so.
 _ALL_UP_TO = 1024
 _SAMPLE = 256
@@ -136,6 +138,11 @@ def diagnose(similarity: Any, prior: Any = None, uncertainty: Any = None) -> Dia
     whole = as_similarity(similarity).detached()
     if whole.num_classes < 2:
         raise ValueError("`similarity` must have at least 2 classes to be diagnosed, but has 1.")
+    if whole.num_classes > _MOST_CLASSES:
+        raise ValueError(
+            f"`similarity` must have at most {_MOST_CLASSES:,} classes to be diagnosed, "
+            f"but has {whole.num_classes:,}; diagnose a smaller one of its kind."
+        )
     p = _prior(prior, whole.num_classes)
     seeds, some, close = _looked_at(whole)
     rows = whole.rows(some, torch.float64)  # (M, C)

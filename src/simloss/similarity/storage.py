@@ -35,8 +35,8 @@ _UNREADABLE = (
     *(KeyError, TypeError, IndexError, ValueError, AttributeError, OverflowError),
     *(RuntimeError, RecursionError, MemoryError, SystemError, StopIteration),
 )
-# A single row of more classes would need more memory than a small file should be able to claim.
-_MOST_CLASSES = 50_000_000
+# Two rows of more classes would need more memory than a small file should be able to claim.
+_MOST_CLASSES = 10_000_000
 _STRUCTURES: dict[str, type[Similarity]] = {
     kind.structure: kind
     for kind in (

@@ -250,6 +250,8 @@ class TestMistakes:
         path = write(tmp_path, "x,Class,none,one\n1,a,,k\n2,b,,k\n")
         with pytest.raises(DataError, match=r"it has no 'Clas' \(did you mean 'Class'\?\); its"):
             table(path, target="Clas")
+        with pytest.raises(DataError, match=r"it has no 'CLASS' \(did you mean 'Class'\?\); its"):
+            table(path, target="CLASS")
         bare = write(tmp_path, "1,2,3\n4,5,6\n", "bare.csv")
         with pytest.raises(DataError, match="1, 2, 3; the first line must name the columns"):
             table(bare, target="y")

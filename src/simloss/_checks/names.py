@@ -85,8 +85,9 @@ def distinct(name: str, values: Sequence[Any]) -> None:
 
 def nearest_spelling(name: str, known: Iterable[str]) -> str:
     """A remedy for an unknown name: " (did you mean 'robin'?)", or an empty text."""
-    close = difflib.get_close_matches(name, islice(known, _MOST_LOOKED_AT), n=1)
-    return f" (did you mean {close[0]!r}?)" if close else ""
+    spelt = {each.casefold(): each for each in islice(known, _MOST_LOOKED_AT)}
+    close = difflib.get_close_matches(name.casefold(), spelt, n=1)
+    return f" (did you mean {spelt[close[0]]!r}?)" if close else ""
 
 
 def permutation(name: str, order: Sequence[str], known: Sequence[str], what: str) -> list[int]:

@@ -112,9 +112,7 @@ def column(frame: Any, name: str, option: str, path: Path) -> Any:
     """A column by its heading, or an error that names the closest one."""
     if name not in frame.columns:
         known = list(frame.columns)
-        remedy = _checks.nearest_spelling(name, known) or _checks.nearest_spelling(
-            name.lower(), [each.lower() for each in known]
-        )
+        remedy = _checks.nearest_spelling(name, known)
         shown = " ".join(", ".join(known[:12]).split()) + (", …" if len(known) > 12 else "")
         raise DataError(
             f"`{option}` must be a column of '{path}', but it has no {name!r}{remedy}; "

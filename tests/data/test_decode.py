@@ -1,5 +1,7 @@
 import io
 import struct
+import threading
+import time
 import warnings
 import zlib
 
@@ -171,6 +173,46 @@ def test_decompression_bomb_is_a_clear_error(side):
         warnings.simplefilter("default")  # in an application, warnings are not errors
         with pytest.raises(DataError, match="'bomb.jpg' claims to have more than 64,000,000 pix"):
             list(decoded([("bomb.jpg", claimed_png(side, side))], 5))
+
+
+@pytest.mark.parametrize("mode", ["RGBA", "LA", "P", "RGB", "L", "CMYK", "I;16"])
+def test_large_images_are_converted_in_strips(monkeypatch, mode):
+    noise = np.random.default_rng(0).integers(0, 256, (23, 17, 4), dtype=np.uint8)
+    if mode == "I;16":
+        image = Image.fromarray(noise[..., :2].copy().view(np.uint16)[..., 0])
+    elif mode in ("RGBA", "CMYK"):
+        image = Image.fromarray(noise, mode)
+    else:
+        image = Image.fromarray(noise, "RGBA").convert(mode)
+    clear = {"transparency": (1, 2, 3)} if mode == "RGB" else {}
+    data = saved(image, "TIFF" if mode == "CMYK" else "PNG", **clear)
+    expected = pixels_of(data, 9)
+    monkeypatch.setattr(decode, "_STRIP_PIXELS", 17 * 5)
+    whole, seen = decode._on_white, []
+    monkeypatch.setattr(decode, "_on_white", lambda each: seen.append(each.size) or whole(each))
+    assert np.array_equal(pixels_of(data, 9), expected)
+    assert set(seen) <= {(17, 5), (17, 3)}
+    assert len(seen) == (5 if mode in ("RGBA", "LA", "P", "RGB") else 0)
+
+
+def test_so_many_pixels_are_decoded_at_once(monkeypatch):
+    monkeypatch.setattr(decode, "_MAX_PIXELS", 250)
+    monkeypatch.setattr(decode, "_CHUNK_FILES", 1)
+    now, most, lock = [0], [0], threading.Lock()
+
+    def slowly(image):
+        with lock:
+            now[0] += image.width * image.height
+            most[0] = max(*most, *now)
+        time.sleep(0.005)
+        with lock:
+            now[0] -= image.width * image.height
+        return image
+
+    monkeypatch.setattr(decode, "_rgb", slowly)
+    files = [(str(seed), jpeg(seed, (10, 10 + 15 * (seed % 2)))) for seed in range(20)]
+    assert len(list(decoded([*files, ("bad", files[0][1][:300])], 5, workers=6))) == 21
+    assert 200 <= most[0] <= 250
 
 
 def test_error_in_the_source_comes_through():

@@ -11,7 +11,9 @@ import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import partial
+from threading import Condition
 from typing import Any
 
 import numpy as np
@@ -21,7 +23,8 @@ from .errors import DataError
 # For untrusted files, only the formats of photographs are tried.
 _FORMATS = ("JPEG", "PNG", "WEBP", "BMP", "TIFF")
 _SIXTEEN_BITS = 257  # 65535 / 255
-_MAX_PIXELS = 64 * 10**6
+_MAX_PIXELS = 64 * 10**6  # of one image, and of all that are decoded at once
+_STRIP_PIXELS = 2**22  # above, an image is converted in strips, without copies of the whole
 _MOST_WORKERS = 8  # more would wait for the interpreter
 _CHUNK_FILES = 128
 _CHUNK_BYTES = 8 * 2**20
@@ -72,6 +75,7 @@ def _each(
     image_module = pillow()
     waiting: deque[Future[list[tuple[str, Any]]]] = deque()
     workers = workers or min(_MOST_WORKERS, os.cpu_count() or 1)
+    room = _Room(_MAX_PIXELS)
     with (
         ThreadPoolExecutor(workers) as pool,
         warnings.catch_warnings(),  # not thread-safe, so once, around all of them
@@ -79,7 +83,7 @@ def _each(
         warnings.simplefilter("error", image_module.DecompressionBombWarning)
         try:
             for chunk in _chunks(files):
-                waiting.append(pool.submit(_decode_chunk, chunk, finish))
+                waiting.append(pool.submit(_decode_chunk, chunk, finish, room))
                 if len(waiting) > 2 * workers:
                     yield from waiting.popleft().result()
             while waiting:
@@ -112,8 +116,30 @@ def _chunks(files: Iterable[tuple[str, bytes]]) -> Iterator[list[tuple[str, byte
         yield chunk
 
 
-def _decode_chunk(chunk: list[tuple[str, bytes]], finish: Finish) -> list[tuple[str, Any]]:
-    return [(name, _decode(name, data, finish)) for name, data in chunk]
+class _Room:
+    """So many pixels are decoded at once: one image of the largest, or hundreds of small ones."""
+
+    def __init__(self, pixels: int) -> None:
+        self._left = pixels
+        self._changed = Condition()
+
+    @contextmanager
+    def taken(self, pixels: int) -> Iterator[None]:
+        with self._changed:
+            self._changed.wait_for(lambda: pixels <= self._left)
+            self._left -= pixels
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._left += pixels
+                self._changed.notify_all()
+
+
+def _decode_chunk(
+    chunk: list[tuple[str, bytes]], finish: Finish, room: _Room
+) -> list[tuple[str, Any]]:
+    return [(name, _decode(name, data, finish, room)) for name, data in chunk]
 
 
 def _pixels(picture: Any, size: int) -> Pixels:
@@ -148,6 +174,21 @@ def _on_white(image: Any) -> Any:
     return Image.alpha_composite(Image.new("RGBA", seen.size, "white"), seen)
 
 
+def _is_rgb(image: Any) -> bool:
+    return image.mode == "RGB" and "transparency" not in image.info
+
+
+def _rgb_in_strips(image: Any) -> Any:
+    from PIL import Image
+
+    whole = Image.new("RGB", image.size)
+    rows = max(1, _STRIP_PIXELS // image.width)
+    for top in range(0, image.height, rows):
+        box = (0, top, image.width, min(top + rows, image.height))
+        whole.paste(_rgb(image.crop(box)), box)
+    return whole
+
+
 def _rgb(image: Any) -> Any:
     """Three channels of eight bits; Pillow itself would clip sixteen bits at white."""
     from PIL import Image
@@ -162,14 +203,18 @@ def _rgb(image: Any) -> Any:
     return image if image.mode == "RGB" else image.convert("RGB")
 
 
-def _decode(name: str, data: bytes, finish: Finish) -> Any:
+def _decode(name: str, data: bytes, finish: Finish, room: _Room) -> Any:
     from PIL import Image, UnidentifiedImageError
 
     try:
         with Image.open(io.BytesIO(data), formats=_FORMATS) as image:
-            if image.width * image.height > _MAX_PIXELS:
+            pixels = image.width * image.height
+            if pixels > _MAX_PIXELS:
                 raise Image.DecompressionBombError
-            return finish(_rgb(_upright(image)))
+            with room.taken(pixels):
+                upright = _upright(image)
+                in_strips = pixels > _STRIP_PIXELS and not _is_rgb(upright)
+                return finish(_rgb_in_strips(upright) if in_strips else _rgb(upright))
     except (Image.DecompressionBombError, Image.DecompressionBombWarning):
         raise DataError(
             f"{name!r} claims to have more than {_MAX_PIXELS:,} pixels, like files made "

@@ -243,7 +243,9 @@ def test_nets_that_learned_nothing_are_not_recommended():
     assert found.judgement.learned_nothing
     said = "Cross entropy learned nothing beyond luck from this data: the mean error is "
     assert found.sentence.startswith(said)
-    assert "if the answer is always 4. So no loss is recommended. Better than that" in found.sentence
+    assert (
+        "if the answer is always 4. So no loss is recommended. Better than that" in found.sentence
+    )
     assert found.recommendation is None
     assert found.advice == []
     assert found.as_dict()["learned_nothing"]

@@ -162,7 +162,7 @@ def _inverse_fault(s: Tensor, names: list[str]) -> str | None:
     allowed = _TOLERANCE * float(inverse.abs().max())
     off = inverse - inverse.diagonal().diag()
     if float(off.max()) > allowed:
-        i, j = divmod(int(off.argmax()), len(s))
+        i, j = sorted(divmod(int(off.argmax()), len(s)))  # rounding alone tells (i, j) from (j, i)
         return f"S^-1 is above 0 ({float(off.max()):.2g}) for {names[i]} and {names[j]}"
     sums = inverse.sum(0)
     if float(sums.min()) < -allowed:

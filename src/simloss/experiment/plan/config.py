@@ -334,6 +334,7 @@ def _plain_yaml(path: Path, follow_links: bool) -> Any:
             if self.check_event(yaml.AliasEvent):  # of aliases of aliases a few lines make billions
                 raise yaml.YAMLError("it uses an alias (*), which is not read")
             node = super().compose_node(parent, index)
+            assert node is not None
             if node.tag.endswith(":int") and (len(node.value) > _MOST_DIGITS or ":" in node.value):
                 raise yaml.YAMLError(f"{node.value[:20]!r}… is not read as a whole number")
             return node

@@ -15,6 +15,7 @@ from PIL import Image
 from cli.failing import fails
 from simloss import data
 from simloss.cli import main
+from simloss.cli.data_options import DataOptions
 from simloss.cli.running import folder_for
 from simloss.experiment.grid.store import RunFolder
 from simloss.experiment.plan.config import Config, DataConfig, TrainingConfig
@@ -139,6 +140,18 @@ class TestReproduce:
         again = RunFolder(data_path("again")).records()
         assert [r["metrics"] for r in again] == [r["metrics"] for r in folder.records()]
         assert folder.config() == Config.load(data_path("again/config.yaml"))
+        main(["reproduce", "utkface", *few, "--augment", "--out", "augmented"])
+        augmented = RunFolder(data_path("augmented")).records()
+        assert all(
+            one["metrics"] != other["metrics"]
+            for one, other in zip(augmented, folder.records(), strict=True)
+        )
+
+    def test_train_and_tune_augment_its_data_if_asked(self, faces):
+        for asked in (True, None):
+            own = {"decision": None, "epochs": 1, "device": "cpu", "used": ("augment",)}
+            setup = DataOptions(augment=asked).preset("utkface", faces, **own)
+            assert setup.config.training.augment is bool(asked)
 
     @pytest.mark.parametrize(
         ("task", "option"),

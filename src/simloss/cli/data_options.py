@@ -219,7 +219,11 @@ class DataOptions:
                 raise ValueError(f"`--{flag}` is for your own files; {source} needs none.")
         where = str(expanded(path).resolve()) if path else None
         config = reproduction(
-            source, where, epochs=epochs, device=device, similarity=self.similarity
+            *(source, where),
+            epochs=epochs,
+            device=device,
+            similarity=self.similarity,
+            augment=bool(self.augment),
         )
         return replace(config, model=self.model or config.model)
 

@@ -33,6 +33,7 @@ def reproduce(
     similarity: Annotated[UsersName | None, Name, Similarity] = None,
     seeds: Annotated[int, Training] = 10,
     epochs: Epochs = None,
+    augment: Annotated[bool, Flag, Training] = False,
     out: Out = None,
     resume: Resume = False,
     workers: Processes = 1,
@@ -56,6 +57,8 @@ def reproduce(
         order, values, gaussian; words, words-angle, tree; a saved file, or module:factory.
     seeds
         How many runs of each treatment, all on the paper's one split.
+    augment
+        Crop and flip training images. The paper says nothing of it, but cifar100 comes nearer to it.
     download
         Fetch CIFAR-100 into the cache folder first.
     """
@@ -83,5 +86,6 @@ def reproduce(
         seeds=seeds,
         epochs=epochs,
         device=device,
+        augment=augment,
     )
     run_and_report(Setup(config), out=out, resume=resume, workers=workers, cluster=cluster)

@@ -73,7 +73,7 @@ def train(
         decision=decision,
         epochs=epochs,
         device=device,
-        used=("similarity", "model"),
+        used=("similarity", "model", "augment"),
     )
     # By a metric that knows no better mistakes, right answers are not traded for near ones.
     is_plain = not knows_better_mistakes(metrics.find(preset.config.metrics[0]))

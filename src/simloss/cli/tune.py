@@ -95,7 +95,7 @@ def tune(
         decision=decision,
         epochs=epochs,
         device=device,
-        used=("metric", "similarity", "model"),
+        used=("metric", "similarity", "model", "augment"),
     )
     made = plan(
         preset.config,

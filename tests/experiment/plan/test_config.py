@@ -21,6 +21,8 @@ def test_the_papers_defaults():
     assert [t.value for t in cifar.treatments] == [None, *(r / 10 for r in range(10))]
     assert (cifar.training.patience, cifar.training.stop_on) == (20, "accuracy")
     assert cifar.treatments[1].similarity == "words"
+    assert not cifar.training.augment  # the paper's text has no such word
+    assert reproduction("cifar100", "cifar", augment=True).training.augment
     with pytest.raises(ValueError, match="`task` must be one of 'utkface', 'afad', 'cifar100'"):
         reproduction("mnist", "x")
 

@@ -29,6 +29,7 @@ def reproduction(
     epochs: int | None = None,
     device: str = "auto",
     similarity: str | None = None,
+    augment: bool = False,
 ) -> Config:
     """An experiment of the paper: "utkface", "afad" or "cifar100", its defaults the paper's.
 
@@ -46,7 +47,7 @@ def reproduction(
         epochs=TrainingConfig.epochs if epochs is None else epochs,
         patience=10 if faces else 20,
         stop_on="mae" if faces else "accuracy",
-        augment=not faces,
+        augment=augment,
         device=device,
     )
     return Config(

@@ -3,21 +3,16 @@
 import gzip
 import os
 import zlib
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from .. import _checks
 from .._disk import regular_file
 from .errors import DataError
+from .parquet_file import parquet_bytes
 
 # The memory a table takes, in bytes per byte of its file: text becomes objects, and encoding
 # holds the numbers a second time.
 _GROWTH = {".csv": 3, ".tsv": 3, ".gz": 15, ".parquet": 8}
-
-_CELL_BYTES = 8
-_ROWS = 1 << 16  # of texts to count at once
-_LITTLE = 2**28  # texts that cannot take more are not counted
 
 
 def available_memory() -> int | None:
@@ -40,9 +35,11 @@ def check_fits_memory(path: Path) -> None:
     _refuse_more(path, _needed(path, available), available)
 
 
-def check_rows_fit_memory(path: Path, rows: int) -> None:
-    """Refuse a parquet file of which this many rows need more memory than there is."""
-    _refuse_more(path, _parquet(path, rows), available_memory())
+def check_texts_fit_memory(path: Path, frame: Any) -> None:
+    """Refuse texts that cells share where each cell's own copy would need more than there is."""
+    texts = (cell for _, cells in frame.items() if cells.dtype == object for cell in cells)
+    needed = sum(len(each) for each in texts if isinstance(each, (str, bytes)))
+    _refuse_more(path, needed, available_memory())
 
 
 def _refuse_more(path: Path, needed: int, available: int | None) -> None:
@@ -60,7 +57,7 @@ def _needed(path: Path, available: int | None) -> int:
     if ending == ".gz":
         return max(at_least, _GROWTH[".csv"] * _unpacked(path, available))
     if ending == ".parquet":
-        return max(at_least, _parquet(path))
+        return max(at_least, parquet_bytes(path))
     return at_least
 
 
@@ -76,51 +73,6 @@ def _unpacked(path: Path, available: int | None) -> int:
     except (EOFError, OSError, zlib.error):
         pass  # the reader reports what is wrong
     return size
-
-
-def _parquet(path: Path, rows: int | None = None) -> int:
-    """About how many bytes a parquet file's cells take: all, or this many rows at a time.
-
-    A few bytes may stand for many cells: equal numbers in a list, a long text that is kept once.
-    """
-    parquet = _checks.installed("pyarrow.parquet", "cli")
-    try:
-        with regular_file(path, follow_links=True) as raw:
-            about = parquet.read_metadata(raw)
-            groups = [about.row_group(i) for i in range(about.num_row_groups)]
-            every = [(each.column(j), j) for each in groups for j in range(about.num_columns)]
-            texts = {c.path_in_schema for c, _ in every if _may_repeat(c, rows)}
-            counts = list(_text_bytes(parquet, raw, sorted(texts), rows or _ROWS)) if texts else [0]
-            if rows is None:
-                numbers = sum(c.num_values for c, _ in every) * _CELL_BYTES
-                return max(numbers, sum(c.total_uncompressed_size for c, _ in every), sum(counts))
-            lists = [c.num_values for c, j in every if about.schema.column(j).max_repetition_level]
-            return max(*counts, max(lists, default=0) * _CELL_BYTES)
-    except Exception:  # damage can make Arrow raise almost anything
-        return 0  # the reader reports what is wrong
-
-
-def _may_repeat(chunk: Any, rows: int | None) -> bool:
-    """Whether texts that are kept once may be long when each cell has its own."""
-    count = chunk.num_values if rows is None else min(rows, chunk.num_values)
-    is_text = chunk.physical_type == "BYTE_ARRAY" and chunk.has_dictionary_page
-    return is_text and count * chunk.total_uncompressed_size > _LITTLE
-
-
-def _text_bytes(parquet: Any, raw: Any, paths: list[str], rows: int) -> Iterator[int]:
-    """The length of all texts in each part, of which each is decoded once."""
-    from pyarrow import compute
-
-    with parquet.ParquetFile(raw, read_dictionary=paths, pre_buffer=False) as file:
-        for batch in file.iter_batches(batch_size=rows, columns=paths, use_threads=False):
-            leaves = batch.columns
-            while nested := [each for each in leaves if not hasattr(each, "dictionary")]:
-                leaves = [each for each in leaves if hasattr(each, "dictionary")]
-                for each in nested:
-                    inner = each.flatten()
-                    leaves += inner if isinstance(inner, list) else [inner]
-            lengths = [compute.binary_length(each.dictionary).take(each.indices) for each in leaves]
-            yield sum(compute.sum(each).as_py() or 0 for each in lengths)
 
 
 def _readable(count: int) -> str:

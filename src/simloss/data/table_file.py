@@ -14,8 +14,9 @@ from typing import Any, BinaryIO
 from .. import _checks
 from .._disk import regular_file
 from .errors import DataError, MissingDataError
-from .memory import check_fits_memory, check_rows_fit_memory
+from .memory import check_fits_memory, check_texts_fit_memory
 from .number_spelling import decimal_of, spelled_plainly
+from .parquet_file import parquet_parts, read_parquet
 
 ENDINGS = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".parquet")
 
@@ -52,10 +53,11 @@ def read_table(
     decimal: str | None = "."
     with _told_in_a_sentence(path):
         if path.suffix.lower() == ".parquet":
-            frame = _parquet(path)
+            frame = read_parquet(path)
         else:
             options, decimal = _csv_options(path, (*text_columns, *with_commas))
             frame = _csv(path, options)
+    check_texts_fit_memory(path, frame)
     if frame.empty:
         raise DataError(f"'{path}' must hold rows below its heading, but it has none.")
     return _with_plain_numbers(_headed(path, frame), decimal, with_commas)
@@ -67,13 +69,13 @@ def table_parts(path: Path, rows: int, text_columns: tuple[str, ...] = ()) -> It
     is_empty = True
     with _told_in_a_sentence(path):
         if path.suffix.lower() == ".parquet":
-            check_rows_fit_memory(path, rows)
-            decimal, frames = ".", _parquet_parts(path, rows)
+            decimal, frames = ".", parquet_parts(path, rows)
         else:
             options, known = _csv_options(path, text_columns)
             decimal, frames = known or ".", _csv_parts(path, options, rows)
         for frame in frames:
             is_empty &= frame.empty
+            check_texts_fit_memory(path, frame)
             yield _with_plain_numbers(_headed(path, frame), decimal, ())
     if is_empty:
         raise DataError(f"'{path}' must hold rows below its heading, but it has none.")
@@ -228,35 +230,6 @@ def _with_plain_numbers(frame: Any, decimal: str | None, with_commas: tuple[str,
             found += [name] if known == "," else []
     frame.attrs = {"with_commas": found}
     return frame
-
-
-def _parquet(path: Path) -> Any:
-    import pandas
-
-    _checks.installed("pyarrow", "cli")
-    try:
-        with regular_file(path, follow_links=True) as file:
-            return pandas.read_parquet(file)
-    except Exception as error:  # damage can make Arrow and pandas raise almost anything
-        raise _no_parquet(path, error) from None
-
-
-def _parquet_parts(path: Path, rows: int) -> Iterator[Any]:
-    parquet = _checks.installed("pyarrow.parquet", "cli")
-    try:
-        with (
-            regular_file(path, follow_links=True) as raw,
-            parquet.ParquetFile(raw, pre_buffer=False, buffer_size=1 << 20) as file,
-        ):
-            for batch in file.iter_batches(batch_size=rows, use_threads=False):
-                yield batch.to_pandas()
-    except Exception as error:  # damage can make Arrow and pandas raise almost anything
-        raise _no_parquet(path, error) from None
-
-
-def _no_parquet(path: Path, error: Exception) -> DataError:
-    reason = " ".join(str(error).split("\n")[0].split()).rstrip(".") or type(error).__name__
-    return DataError(f"'{path}' must be a parquet file, but: {reason}.")
 
 
 @contextmanager

@@ -70,7 +70,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 def _run(arguments: list[str] | None) -> None:
     try:
-        from cyclopts import CycloptsError, UnusedCliTokensError
+        from cyclopts import CycloptsError
 
         from .parameters import joined
     except ImportError:
@@ -80,9 +80,6 @@ def _run(arguments: list[str] | None) -> None:
         app(next(iter(given), None))(
             given, exit_on_error=False, print_error=False, result_action="return_value"
         )
-    except UnusedCliTokensError as error:
-        stray = repr((error.unused_tokens or [""])[0])
-        _fail(f"every word must belong to an option, as in --target NAME, but {stray} does not.")
     except (
         CycloptsError,
         ValueError,
@@ -100,6 +97,11 @@ def _run(arguments: list[str] | None) -> None:
 
 def _sentence(error: BaseException) -> str | None:
     """What is said of an error; None of a defect of ours."""
+    from cyclopts import UnusedCliTokensError
+
+    if isinstance(error, UnusedCliTokensError):
+        stray = repr((error.unused_tokens or [""])[0])
+        return f"every word must belong to an option, as in --target NAME, but {stray} does not."
     if isinstance(error, MemoryError) or "tried to allocate" in str(error).lower():  # torch's words
         return (
             "this needs more memory than there is; give fewer classes or examples, "

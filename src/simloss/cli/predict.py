@@ -51,7 +51,7 @@ def predict(
     decision
         How to answer; as the model was trained for if not given.
     image_column
-        The column of a table that holds the paths of images, relative to the table.
+        The column of a table that holds the paths of images: in the table's folder, or absolute.
     net
         The module:factory of your own net, if the model has one; a model file cannot have it
         imported by itself.

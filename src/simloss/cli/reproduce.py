@@ -58,7 +58,7 @@ def reproduce(
     seeds
         How many runs of each treatment, all on the paper's one split.
     augment
-        Crop and flip training images. The paper says nothing of it, but cifar100 comes nearer to it.
+        Crop and flip training images: not in the paper's text, but nearer to its cifar100.
     download
         Fetch CIFAR-100 into the cache folder first.
     """

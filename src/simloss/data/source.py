@@ -135,7 +135,8 @@ class Listed(Source):
             ) from None
         for file, status in zip(self._files, self._status, strict=True):
             if not stat.S_ISREG(status.st_mode):  # a device never ends
-                kind = "a link" if stat.S_ISLNK(status.st_mode) else "not a file"
+                link = "a link; name it by its absolute path"
+                kind = link if stat.S_ISLNK(status.st_mode) else "not a file"
                 raise DataError(f"'{path}' names '{file}', which is {kind}.")
         _refuse_links(path, folder, self._names)
         self.size = sum(status.st_size for status in self._status)
@@ -155,6 +156,8 @@ class Listed(Source):
 
 
 def _inside(path: Path, folder: Path, name: str) -> Path:
+    if os.path.isabs(name):
+        return Path(name)
     inner = os.path.normpath(name)
     if inner.split(os.sep)[0] == os.pardir:
         raise DataError(
@@ -169,7 +172,10 @@ def _refuse_links(path: Path, folder: Path, names: Iterable[str]) -> None:
     inner = {os.path.dirname(os.path.normpath(name)) for name in names if not os.path.isabs(name)}
     for place in {folder / each for name in inner for each in (Path(name), *Path(name).parents)}:
         if place != folder and place.is_symlink():
-            raise DataError(f"'{path}' names files in '{place}', which is a link.")
+            raise DataError(
+                f"'{path}' names files in '{place}', which is a link; name them by their "
+                f"absolute paths."
+            )
 
 
 def _content(path: Path, follow_links: bool) -> bytes:

@@ -24,7 +24,7 @@ ENDINGS = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".parquet")
 _EMPTY = ["", "NA", "N/A", "n/a", "<NA>", "#N/A", "NaN", "nan", "NULL", "null", "?"]
 _SEPARATORS = ";\t|,"  # the comma last, because it also occurs in numbers and headings
 _LOOKED_AT = 20  # lines, to find the separator
-_LONGEST_LINE = 1_000_000
+_LONGEST_LINE = 10_000_000
 _MOST_HEADINGS = 100_000
 _DAMAGE = (EOFError, OSError, zlib.error, OverflowError)
 
@@ -136,13 +136,11 @@ def _csv_options(path: Path, text_columns: tuple[str, ...]) -> tuple[dict[str, A
         # Before pandas renames a second "grade" to "grade.1", which would give the class away.
         _check_headings(path, _headings(path, lines, separator))
         decimal = decimal_of(lines, separator)
-    options: dict[str, Any] = {
+    options = {
         "sep": separator,
         "keep_default_na": False,
         "skipinitialspace": True,
         "encoding": "utf-8-sig",
-    }
-    options |= {
         "decimal": decimal or ".",
         "na_values": _EMPTY,
         "low_memory": False,

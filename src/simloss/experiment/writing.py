@@ -1,5 +1,6 @@
 """A file is written whole or not at all; where it cannot be, one sentence says so."""
 
+import os
 from pathlib import Path
 from typing import NoReturn
 
@@ -21,7 +22,7 @@ def write_whole(path: Path, content: bytes) -> None:
 
 def cannot_write(path: Path, error: OSError) -> NoReturn:
     """Say what is wrong, and in a run folder with records that they are not lost."""
-    recorded = any((folder / "records.jsonl").exists() for folder in (path, *path.parents[:2]))
+    recorded = any(os.path.exists(folder / "records.jsonl") for folder in (path, *path.parents[:2]))
     safe = "; what was recorded before is safe, and --resume continues from there"
     raise RunFolderError(
         f"'{path}' cannot be written: {error.strerror or error}{safe if recorded else ''}."

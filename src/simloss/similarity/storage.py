@@ -68,6 +68,11 @@ def save(similarity: Similarity, path: str | PathLike[str]) -> None:
         ...     load(os.path.join(folder, "s.csv")) == S
         True
     """
+    if similarity.num_classes > _MOST_CLASSES:
+        raise ValueError(
+            f"A saved similarity must have at most {_MOST_CLASSES:,} classes, but this one has "
+            f"{similarity.num_classes:,}; make it anew where it is needed."
+        )
     write, _ = _FORMATS[_ending(path)]
     write(similarity.detached(), Path(path))
 

@@ -116,6 +116,14 @@ def test_another_experiment_is_refused(folder):
     assert len(folder.config().seeds) == 20
 
 
+def test_a_name_too_long_is_said_of_the_file_that_was_named():
+    name = "x" * 300
+    with pytest.raises(
+        RunFolderError, match=rf"'/tmp/{name}' cannot be written: File name too long"
+    ):
+        write_whole(Path("/tmp", name), b"1")
+
+
 def test_records_of_an_unknown_experiment_are_not_mixed_in(folder):
     with folder.open_for_writing(comparison("abalone"), resume=True):
         folder.append([(record("a"), None)])

@@ -92,6 +92,10 @@ def test_a_stray_word_among_numbers_is_named():
         proposal(of("1", "2", "3", "n/a"))
     with pytest.raises(ValueError, match=r"class names \('a', 'b', 'c', \.\.\.\) do not tell it"):
         proposal(of("a", "b", "c", "4"))
+    with pytest.raises(
+        ValueError, match=r"class names \('a1', 'b2', 'c3', \.\.\.\) do not tell it"
+    ):
+        proposal(of("a1", "b2", "c3"))
 
 
 def test_an_order_nobody_told():

@@ -257,7 +257,7 @@ def test_nets_that_learned_nothing_are_not_recommended():
 def test_of_nothing_learned_only_what_beats_the_constant_is_named():
     config = made_up.config(losses=("soft-target",), values=(0.5,))
     made = made_up.records(config, similarity_helps_by(0.3), luck=0.0)
-    best = "with soft targets, r = 0.5, answered by the median; more runs would tell."
+    best = "if it is no luck, is 2.96 with soft targets, r = 0.5, answered by the median."
     assert verdict(with_constant(made, 3.0), config).sentence.endswith(best)
     assert verdict(with_constant(made, 2.0), config).sentence.endswith("no loss is recommended.")
 

@@ -112,12 +112,16 @@ def test_the_configuration_and_versions_are_there(ordered, parts_of):
 
 def test_the_page_does_not_say_where_files_lie(tmp_path):
     config = made_up.config(seeds=2, losses=("simloss",), similarity="/home/me/alike.npz")
-    options = {"encoder": "hf:/home/me/net", "some": ["/home/me/more"]}
+    options = {"encoder": "hf:/home/me/net", "some": ["/home/me/more", "/r/aww"]}
     config = replace(config, data=DataConfig("table", "/home/me/small.csv", options))
     made = made_up.records(config, made_up.same_everywhere)
+    error = "No such file: '/home/me/my own/alike.npz'; at /home/me/seen"
+    made[-1] = made_up.failed(made[-1], error)
     made_up.folder(tmp_path / "run", config, made)
     shown = page(Run.read(tmp_path / "run"))
     assert "/home/me" not in shown
+    assert "No such file: &#39;alike.npz&#39;; at seen" in shown
+    assert "- /r/aww" in shown
     assert "path: small.csv" in shown
     assert "encoder: net" in shown
 

@@ -201,7 +201,7 @@ def _which(dataset: Dataset, missing: str) -> str:
     names = dataset.class_names
     strays = [repr(name) for name in names if positions([name]) is None][:3]
     some = f"{', '.join(repr(name) for name in names[:3])}, ..."
-    if len(strays) < min(3, len(names) / 2):
+    if 0 < len(strays) < min(3, len(names) / 2):
         some = f"numbers, but for {' and '.join(strays)}"
     return (
         f"`similarity` must be chosen, because the class names ({some}) do not tell it: "

@@ -83,14 +83,14 @@ _OURS = re.compile(r"collections OrderedDict|torch\._utils _rebuild_tensor_v2|to
 def _checked(file: BinaryIO) -> BinaryIO:
     """The archive written anew: torch compares no checksums, and may read a zip in its own way."""
     clean = io.BytesIO()
-    with zipfile.ZipFile(file) as archive, zipfile.ZipFile(clean, "w") as copy:
+    with zipfile.ZipFile(file) as archive, zipfile.ZipFile(clean, "w") as new:
         if sum(each.file_size for each in archive.infolist()) > file.seek(0, io.SEEK_END):
             raise ValueError("it would grow")
         for each in archive.infolist():
             content = archive.read(each)
             if each.filename.lower().endswith(".pkl"):
                 _refuse_others(content)
-            copy.writestr(each.filename, content)
+            new.writestr(each.filename, content)
     clean.seek(0)
     return clean
 

@@ -44,7 +44,7 @@ def _nothing(results: Results, found: Judgement) -> str:
 
 
 def _maybe(results: Results, found: Judgement) -> str:
-    """What beats always giving one answer where cross entropy does not, perhaps by luck."""
+    """What beats always giving one answer where cross entropy does not; it is not tested."""
     assert found.learned is not None
     metric, constant = results.metric, found.learned.baseline
     sign = 1 if metric.higher_is_better else -1
@@ -53,7 +53,7 @@ def _maybe(results: Results, found: Judgement) -> str:
     bar, value = numbers(metric, constant, best.value(results))
     if bar == value or found.learned.is_better or sign * (best.value(results) - constant) <= 0:
         return ""
-    return f" Better than that, perhaps by luck, is {value} with {best}; more runs would tell."
+    return f" Better than that, if it is no luck, is {value} with {best}."
 
 
 def _decision(results: Results, found: Judgement) -> str:

@@ -56,7 +56,9 @@ class Verdict:
     def helps(self) -> bool:
         """Whether training with similarity is better than cross entropy, by enough to matter."""
         found = self.judgement.similarity
-        return found is not None and found.is_yes and not self.judgement.learned_nothing
+        is_refuted = self.relabelling is not None and self.relabelling.is_real is False
+        is_asked = not self.judgement.learned_nothing and not is_refuted
+        return found is not None and found.is_yes and is_asked
 
     @property
     def can_tell(self) -> bool:
@@ -211,7 +213,7 @@ def verdict_of(
         if relabelling.is_real is False and found.recommendation:  # all went by the similarity
             plain = Candidate(found.baseline.row, results.rules[0])
             said = real
-            found = replace(found, baseline=plain, decision=None, recommendation=plain, as_good=())
+            found = replace(found, recommendation=plain, as_good=())
     return Verdict(
         said,
         tuple(_notes(results, found)),

@@ -16,6 +16,9 @@ from .about_similarity import about_similarity
 from .shell import rendered
 
 _MOST_FAILURES = 200
+_FEWEST_PARTS = 3  # of a path; /r/books may be a class
+# Of a path in a sentence; only one in quotes may hold spaces.
+_FOLDERS = re.compile(r"""(?<=['"])/(?:[^/'"\n]+/){2,}|(?<![\w./])/(?:[^/\s'"]+/){2,}""")
 
 
 def page(run: Run) -> str:
@@ -74,8 +77,8 @@ def _without_folders(value: Any) -> Any:
         return {name: _without_folders(each) for name, each in value.items()}
     if isinstance(value, list):
         return [_without_folders(each) for each in value]
-    is_path = isinstance(value, str) and PurePath(value.removeprefix("hf:")).is_absolute()
-    return PurePath(value).name if is_path else value
+    path = PurePath(value.removeprefix("hf:") if isinstance(value, str) else "")
+    return path.name if path.is_absolute() and len(path.parts) > _FEWEST_PARTS else value
 
 
 def _points(sentence: str) -> list[str]:
@@ -98,7 +101,7 @@ def _failures(run: Run) -> list[str]:
             by_error.setdefault(error, []).append(str(seed))
         for error, seeds in by_error.items():
             which = f"seed{'s' * (len(seeds) != 1)} {cut(', '.join(seeds), 60)}"
-            every.append(f"{cut(row.label, 60)}, {which}: {cut(error, 300)}")
+            every.append(f"{cut(row.label, 60)}, {which}: {cut(_FOLDERS.sub('', error), 300)}")
     more = len(every) - _MOST_FAILURES
     return every[:_MOST_FAILURES] + ([f"and {more:,} more, see table.md"] if more > 0 else [])
 

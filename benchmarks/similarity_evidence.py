@@ -67,13 +67,16 @@ def against_google_news(source: Path) -> None:
     print(f"Spearman's rank correlation of the {int(upper.sum()):,} cosines: {rank.statistic:.3f}")
     same = ours.fill_diagonal_(-1).argmax(1) == theirs.fill_diagonal_(-1).argmax(1)
     print(f"the same nearest class for {int(same.sum())} of {len(names)} names")
-    print("l of GoogleNews, and the l of GloVe at which a class is as similar to the others:")
+    cosine = theirs[upper]
+    print("l of GoogleNews, pairs above it, the l of GloVe at which the classes are as similar:")
     candidates = [step / 100 for step in range(100)]
     strengths = [_strength(ours[upper], each, len(names)) for each in candidates]
-    for bound in (0.0, 0.3, 0.6, 0.9):
-        wanted = _strength(theirs[upper], bound, len(names))
+    for bound in (step / 10 for step in range(10)):
+        wanted, pairs = _strength(cosine, bound, len(names)), int((cosine > bound).sum())
         best = min(candidates, key=lambda each: abs(strengths[candidates.index(each)] - wanted))
-        print(f"{bound:.1f} -> {best:.2f} (others sum up to {wanted:.3f} a class)")
+        others = f"the others sum up to {wanted:.3f} per class"
+        print(f"{bound:.1f} {pairs:5,} {best if pairs else '-':>5} ({others})")
+    print(f"the highest cosine is {cosine.max():.3f}")
 
 
 def _strength(cosine: torch.Tensor, lower_bound: float, count: int) -> float:

@@ -16,7 +16,7 @@ import torch
 from tools.results.beside_paper import beside_paper, hours
 from tools.results.over_sources import over_sources
 from tools.results.page import refresh, refreshed
-from tools.results.paper import in_the_paper
+from tools.results.paper import in_the_paper, papers_table
 from tools.results.prose_numbers import NUMBER, with_numbers
 from tools.results.settings import settings
 from tools.results.shared_seeds import shared_seeds
@@ -30,15 +30,18 @@ from report import made_up
 from simloss.experiment.grid.store import RunFolder
 from simloss.experiment.plan.alternatives import ALTERNATIVES
 from simloss.experiment.plan.config import Config, DataConfig, cell_id
+from simloss.experiment.plan.presets import reproduction
 from simloss.experiment.plan.treatment import Treatment
 from simloss.report.judge.results import Results
 from simloss.report.judge.run import Run
 from simloss.report.judge.verdict import verdict
 
 PAGE = Path(__file__).parents[2] / "docs" / "results.md"
+PAPER_PAGE = PAGE.with_name("paper.md")
 # Pages whose prose has numbers from the records.
 PAGES = [
-    *(PAGE.with_name(name) for name in ("results.md", "choose.md", "paper.md")),
+    *(PAGE.with_name(name) for name in ("results.md", "choose.md")),
+    PAPER_PAGE,
     PAGE.parents[1] / "README.md",
 ]
 
@@ -69,6 +72,14 @@ def test_no_number_of_the_summary_is_written_by_hand():
     summary = text[text.index("## In short") : text.index("### What was asked")]
     by_hand = re.findall(r"[−+]\d+(?:\.\d+)?|\b\d+\.\d+", NUMBER.sub("", summary))
     assert by_hand == [], "mark it: <!-- number: ... -->, as tools/results/prose_numbers.py says"
+
+
+def test_the_papers_row_of_afad_at_r_8_lies_between_its_neighbours_as_the_page_says():
+    _, numbers = papers_table(reproduction("afad", "."))
+    learned, mixed, nothing = (numbers[r] for r in (0.7, 0.8, 0.9))
+    ways = [(m - a) / (b - a) for a, m, b in zip(learned, mixed, nothing, strict=True)]
+    assert ways == pytest.approx([0.55] * 3, abs=0.005)
+    assert "all lie 55 % of the way" in " ".join(PAPER_PAGE.read_text("utf-8").split())
 
 
 def cells(table):

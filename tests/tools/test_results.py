@@ -13,7 +13,7 @@ from types import MappingProxyType, SimpleNamespace
 
 import pytest
 import torch
-from tools.results.beside_paper import beside_paper, hours
+from tools.results.beside_paper import beside_paper, hours, missing_runs
 from tools.results.over_sources import over_sources
 from tools.results.page import refresh, refreshed
 from tools.results.paper import in_the_paper, papers_table
@@ -196,8 +196,9 @@ def test_the_papers_table_beside_ours():
     records = made_up.records(config, better, noise=0.02)
     lacking = [r for r in records if r["treatment"].get("value") != 0.3 or r["seed"]]
     results = Results.of(lacking, config)
-    text = beside_paper(SimpleNamespace(results=results, config=config))
-    lines = {line[0]: line for line in cells(text.partition("\n\n")[0])}
+    made = SimpleNamespace(results=results, config=config)
+    made.folder = SimpleNamespace(each_record=lambda: lacking)
+    lines = {line[0]: line for line in cells(beside_paper(made))}
     assert lines["0 (cross entropy)"][1:4] == ["14.47 %", "7.39", "131.7"]
     base, row = results.baseline, next(r for r in results.rows if r.label == "SimLoss, r = 0.8")
     assert lines["0.8"][5] == f"(+) {row.mean('test', 'argmax', 'mae'):.2f}"
@@ -208,15 +209,16 @@ def test_the_papers_table_beside_ours():
     assert len(after) == len(before) - 1
     assert lines["0.3"][5] == f"(+) {of_those:.2f} → {fmean(after.values()):.2f}"
     assert lines["0.1"][4:] == ["–", "–", "–", "–", "0"]
-    assert "none at 0.1" in text
+    missing = cells(missing_runs([made]))[2][1]
+    assert missing.startswith("none at 0.1")
+    assert f"{len(after)} at 0.3; {len(before)} at " in missing
 
 
 def test_hours_are_those_of_whole_runs(tmp_path):
     """A run that was resumed has its training time whole and the rest since."""
     times = [{"train": 3600.0, "total": 1800.0}, {"train": 1790.0, "total": 1800.0}]
     records = [*({"seconds": each} for each in times), {"status": "failed"}]
-    assert "2 runs" in hours(SimpleNamespace(each_record=lambda: records))
-    assert "1.5 hours" in hours(SimpleNamespace(each_record=lambda: records))
+    assert hours(SimpleNamespace(each_record=lambda: records)) == ("2", "1.5")
 
 
 def test_settings_of_the_paper_beside_its_numbers(tmp_path):

@@ -1,4 +1,6 @@
-"""The paper's table beside ours: its means of ten runs, ours over the seeds we have."""
+"""The paper's tables beside ours: its means of ten runs, ours of the seeds we have."""
+
+from collections.abc import Sequence
 
 from simloss import metrics
 from simloss.experiment.grid.store import RunFolder
@@ -14,7 +16,7 @@ from .shared_seeds import shown
 
 
 def beside_paper(run: Run) -> str:
-    """Markdown: a line per value of the paper's parameter, then what has not been run.
+    """Markdown: a line per value of the paper's parameter.
 
     Ours are raw means; of a row with fewer seeds than cross entropy, "cross entropy → this one" on
     the seeds that both have. Marked (+) and (−) as the paper does, where there are seeds enough for
@@ -24,7 +26,7 @@ def beside_paper(run: Run) -> str:
     if base is None:
         raise ValueError(f"{run.folder.path} must have a finished run of cross entropy.")
     names, numbers = papers_table(run.config)
-    ours = {value_in_the_paper(run.config, row): row for row in results.done}
+    ours = _by_value(run)
     second = results.rules[1]
     columns = [(name, results.rules[0]) for name in names] + [(names[1], second)]
     labels = [metrics.find(name).label for name in names]
@@ -37,8 +39,7 @@ def beside_paper(run: Run) -> str:
         papers = [metrics.find(n).format(x) for n, x in zip(names, theirs, strict=True)]
         cells = [_cell(row, base, name, rule) if row else "–" for name, rule in columns]
         lines.append([first, *papers, *cells, str(len(row.cells)) if row else "0"])
-    table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
-    return f"{table}\n\n{_missing(ours, list(numbers))}"
+    return _table(lines)
 
 
 def _cell(row: Row, base: Row, name: str, rule: str) -> str:
@@ -52,20 +53,33 @@ def _cell(row: Row, base: Row, name: str, rule: str) -> str:
     return f"({found.mark.replace('-', '−')}) {mean}" if found.mark else mean
 
 
-def _missing(ours: dict[float | None, Row], values: list[float]) -> str:
-    """How many of the paper's ten runs there are, by parameter, in a sentence."""
-    counts: dict[int, list[str]] = {}
-    for value in values:
-        row = ours.get(value)
-        counts.setdefault(len(row.cells) if row else 0, []).append(f"{value:g}")
-    parts = [f"{count or 'none'} at {listed(found)}" for count, found in sorted(counts.items())]
-    if len(counts) == 1:
-        parts = [f"{min(counts)} at each value"]
-    return f"Of the paper's ten runs we have so far {', '.join(parts)}."
+def missing_runs(runs: Sequence[Run]) -> str:
+    """Markdown: a line per run, with how many of the paper's ten seeds there are, by parameter."""
+    lines = [
+        ["data", "of the paper's ten runs we have", "all runs", "hours"],
+        ["---", "---", "---:", "---:"],
+    ]
+    for run in runs:
+        _, numbers = papers_table(run.config)
+        ours, counts = _by_value(run), dict[int, list[str]]()
+        for value in numbers:
+            row = ours.get(value)
+            counts.setdefault(len(row.cells) if row else 0, []).append(f"{value:g}")
+        parts = [f"{count or 'none'} at {listed(found)}" for count, found in sorted(counts.items())]
+        shown = f"{min(counts)} at each value" if len(counts) == 1 else "; ".join(parts)
+        lines.append([run.config.name, shown, *hours(run.folder)])
+    return _table(lines)
 
 
-def hours(folder: RunFolder) -> str:
-    """How long all runs of the folder took, in a sentence."""
+def hours(folder: RunFolder) -> tuple[str, str]:
+    """How many runs the folder has, and how many hours they took together."""
     took = [max(each["seconds"].values()) for each in folder.each_record() if "seconds" in each]
-    total = sum(took) / 3600
-    return f"The {len(took)} runs in this folder took {total:.1f} hours, most on one busy core."
+    return str(len(took)), f"{sum(took) / 3600:.1f}"
+
+
+def _by_value(run: Run) -> dict[float | None, Row]:
+    return {value_in_the_paper(run.config, row): row for row in run.results.done}
+
+
+def _table(lines: list[list[str]]) -> str:
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)

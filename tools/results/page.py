@@ -11,7 +11,7 @@ from simloss.report.judge.run import Run
 from simloss.report.judge.wording import listed
 from simloss.report.tables.markdown import escaped
 
-from .beside_paper import beside_paper, hours
+from .beside_paper import beside_paper, missing_runs
 from .encoder_gains import controls, gains_in, table
 from .instead import instead
 from .over_sources import over_sources
@@ -80,10 +80,6 @@ def _about(run: Run) -> str:
     return f"*{escaped(', '.join(parts))}{examples}.*"
 
 
-def _beside_paper(run: Run) -> str:
-    return f"{beside_paper(run)} {hours(run.folder)}"
-
-
 def _runs(folders: list[Path]) -> list[Run]:
     known = [folder for folder in folders if RunFolder(folder).exists()]
     if not known:
@@ -98,7 +94,8 @@ KINDS: dict[str, Callable[[list[Path]], str]] = {
     "every result": lambda folders: _results(folders[0], every=True),
     # All treatments in raw numbers of the seeds shared with cross entropy.
     "shared seeds": lambda folders: shared_seeds(Run.read(folders[0])),
-    "beside the paper": lambda folders: _beside_paper(Run.read(folders[0])),
+    "beside the paper": lambda folders: beside_paper(Run.read(folders[0])),
+    "missing runs": lambda folders: missing_runs(_runs(folders)),
     # What one setting for all of several runs gains.
     "over sources": lambda folders: over_sources(_runs(folders)),
     # What value of the parameter to start with.

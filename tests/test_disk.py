@@ -191,6 +191,7 @@ OPEN_THEMSELVES = {
     "data/npz_rows.py": "unpacks what the door has opened",
     "data/ordered_words.py": "the package's own",
     "data/packaged.py": "of an installed package",
+    "data/parquet_file.py": "unpacks what the door has opened",
     "data/shipped.py": "the package's own",
     "data/table_file.py": "unpacks what the door has opened",
     "experiment/grid/run.py": "a hint, in a folder that is made anew for each run",

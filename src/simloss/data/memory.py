@@ -4,11 +4,9 @@ import gzip
 import os
 import zlib
 from pathlib import Path
-from typing import Any
 
 from .._disk import regular_file
 from .errors import DataError
-from .parquet_file import parquet_bytes
 
 # The memory a table takes, in bytes per byte of its file: text becomes objects, and encoding
 # holds the numbers a second time.
@@ -31,18 +29,12 @@ def available_memory() -> int | None:
 
 def check_fits_memory(path: Path) -> None:
     """Refuse a table that would need more memory than there is."""
+    refuse_more(path, _needed(path, available_memory()))
+
+
+def refuse_more(path: Path, needed: int) -> None:
+    """Refuse a table that takes so many bytes, where there are fewer."""
     available = available_memory()
-    _refuse_more(path, _needed(path, available), available)
-
-
-def check_texts_fit_memory(path: Path, frame: Any) -> None:
-    """Refuse texts that cells share where each cell's own copy would need more than there is."""
-    texts = (cell for _, cells in frame.items() if cells.dtype == object for cell in cells)
-    needed = sum(len(each) for each in texts if isinstance(each, (str, bytes)))
-    _refuse_more(path, needed, available_memory())
-
-
-def _refuse_more(path: Path, needed: int, available: int | None) -> None:
     if available is not None and needed > available:
         raise DataError(
             f"'{path}' needs about {_readable(needed)} of memory, but {_readable(available)} is "
@@ -56,8 +48,6 @@ def _needed(path: Path, available: int | None) -> int:
     at_least = path.stat().st_size * _GROWTH.get(ending, 3)
     if ending == ".gz":
         return max(at_least, _GROWTH[".csv"] * _unpacked(path, available))
-    if ending == ".parquet":
-        return max(at_least, parquet_bytes(path))
     return at_least
 
 

@@ -1,7 +1,11 @@
-"""Tables in parquet files, of which a few bytes may stand for any number of cells."""
+"""Tables in parquet files, of which a few bytes may stand for any number of cells.
+
+Arrow reads a text that many cells share once; it is copied into the cells only if they then fit
+into memory. Texts of encodings for which Arrow cannot do so are read a few rows at a time.
+"""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -9,58 +13,42 @@ from typing import Any
 from .. import _checks
 from .._disk import regular_file
 from .errors import DataError
+from .memory import refuse_more
 
 _CELL_BYTES = 8
+_FEW_ROWS = 64
+_LONGEST = 2**31 - 1  # bytes of all texts in one array of Arrow
 
 
 def read_parquet(path: Path) -> Any:
     """The table as a pandas frame; lists and structures of texts, of no use here, are empty."""
+    pandas = _checks.installed("pandas", "cli")
     with _opened(path) as (file, schema):
-        return _frame(file.read(use_threads=False), schema)
+        refuse_more(path, _bytes(file.metadata))
+        frames = _frames(path, file, schema, _has_texts, file.metadata.num_rows)
+        return next(frames, pandas.DataFrame())
 
 
 def parquet_parts(path: Path, rows: int) -> Iterator[Any]:
-    """The same, this many rows at a time, without lists: one row may hold any number."""
+    """The same, this many rows at a time, and all lists are empty: one may hold any number."""
     with _opened(path) as (file, schema):
-        flat = [each.name for each in schema if each.type.num_fields == 0]
-        for batch in file.iter_batches(batch_size=rows, columns=flat, use_threads=False):
-            yield _frame(batch, schema)
-
-
-def parquet_bytes(path: Path) -> int:
-    """About how much memory the cells take, by the end of the file; a text counts once."""
-    parquet = _checks.installed("pyarrow.parquet", "cli")
-    try:
-        with regular_file(path, follow_links=True) as raw:
-            about = parquet.read_metadata(raw)
-        widths = [about.schema.column(i).length or 0 for i in range(about.num_columns)]
-        groups = [about.row_group(i) for i in range(about.num_row_groups)]
-        every = [(each.column(i), widths[i]) for each in groups for i in range(len(widths))]
-        cells = sum(chunk.num_values * max(_CELL_BYTES, width) for chunk, width in every)
-        return max(cells, sum(chunk.total_uncompressed_size for chunk, _ in every))
-    except Exception:  # damage can make Arrow raise almost anything
-        return 0  # the reader reports what is wrong
+        yield from _frames(path, file, schema, _has_parts, rows)
 
 
 @contextmanager
 def _opened(path: Path) -> Iterator[tuple[Any, Any]]:
-    """The file and its schema, in which a text that many cells share is kept once."""
+    """The file, in which a text that many cells share is kept once, and its schema."""
     parquet = _checks.installed("pyarrow.parquet", "cli")
     try:
         with regular_file(path, follow_links=True) as raw:
-            schema, about = parquet.read_schema(raw), parquet.read_metadata(raw).schema
-            leaves = [about.column(i) for i in range(len(about))]
-            paths = [each.path for each in leaves]
-            names = Counter([*paths, *(name for name in schema.names if name not in paths)])
-            [(name, times)] = names.most_common(1) or [("", 0)]
-            if times > 1:
-                raise DataError(
-                    f"'{path}' must have distinct headings, but {name!r} occurs {times} times."
-                )
+            schema, about = parquet.read_schema(raw), parquet.read_metadata(raw)
+            leaves = [about.schema.column(i) for i in range(about.num_columns)]
+            _refuse_doubles(path, schema.names, [each.path for each in leaves])
             known = {each.name for each in schema if _is_dictionary(each.type)}  # or in an order
             texts = {each.path for each in leaves if each.physical_type == "BYTE_ARRAY"}
-            shared = {"read_dictionary": sorted(texts - known)}
-            with parquet.ParquetFile(raw, **shared, pre_buffer=False, buffer_size=2**20) as file:
+            shared = sorted(texts - known - _delta_encoded(about))
+            options = {"pre_buffer": False, "buffer_size": 2**20}
+            with parquet.ParquetFile(raw, read_dictionary=shared, **options) as file:
                 yield file, schema
     except DataError:
         raise
@@ -69,21 +57,112 @@ def _opened(path: Path) -> Iterator[tuple[Any, Any]]:
         raise DataError(f"'{path}' must be a parquet file, but: {reason}.") from None
 
 
-def _frame(table: Any, schema: Any) -> Any:
-    """With texts that are shared between cells, as they are in the file."""
-    unread = [each.name for each in table.schema if each.type.num_fields and _has_texts(each.type)]
-    frame = table.select([name for name in table.schema.names if name not in unread]).to_pandas()
-    for name, cells in frame.items():
-        if cells.dtype == "category" and not _is_dictionary(schema.field(name).type):
-            frame[name] = cells.astype(object)
-    for name in unread:
-        frame[name] = [()] * len(frame)
-    return frame
+def _refuse_doubles(path: Path, names: Sequence[str], leaves: Sequence[str]) -> None:
+    counts = Counter([*leaves, *(name for name in names if name not in leaves)])
+    for name, times in counts.most_common(1):
+        if times > 1:
+            raise DataError(
+                f"'{path}' must have distinct headings, but {name!r} occurs {times} times."
+            )
+
+
+def _bytes(about: Any) -> int:
+    """About how much memory the cells take, by the end of the file; a text counts once."""
+    leaves = [about.schema.column(i) for i in range(about.num_columns)]
+    widths = {each.path: max(_CELL_BYTES, each.length or 0) for each in leaves}
+    cells = sum(each.num_values * widths[each.path_in_schema] for each in _chunks(about))
+    return max(cells, sum(each.total_uncompressed_size for each in _chunks(about)))
+
+
+def _delta_encoded(about: Any) -> set[str]:
+    """Columns of which a text may be stored as what differs from the one before."""
+    return {
+        each.path_in_schema
+        for each in _chunks(about)
+        if any("DELTA" in encoding for encoding in each.encodings)
+    }
+
+
+def _chunks(about: Any) -> Iterator[Any]:
+    for group in range(about.num_row_groups):
+        for column in range(about.num_columns):
+            yield about.row_group(group).column(column)
+
+
+def _frames(
+    path: Path, file: Any, schema: Any, is_left: Callable[[Any], bool], rows: int
+) -> Iterator[Any]:
+    """Frames of so many rows; a column whose type `is_left` is empty."""
+    left = [is_left(each.type) for each in schema]
+    read = [each for each, out in zip(file.schema_arrow, left, strict=True) if not out]
+    is_plain = any(_is_text(each.type) for each in read)
+    few = max(1, min(rows, _FEW_ROWS) if is_plain else rows)
+    names, parts, count, size = [each.name for each in read], [], 0, 0
+    for batch in file.iter_batches(few, columns=names, use_threads=False):
+        parts.append(batch)
+        count += len(batch)
+        if is_plain:
+            size += batch.nbytes
+            refuse_more(path, size)
+        if count >= rows:
+            yield _frame(path, parts, schema, left)
+            parts, count, size = [], 0, 0
+    if parts:
+        yield _frame(path, parts, schema, left)
+
+
+def _frame(path: Path, parts: list[Any], schema: Any, left: list[bool]) -> Any:
+    import pyarrow
+
+    columns, at, size = [], 0, 0
+    for field, out in zip(schema, left, strict=True):
+        if out:
+            starts = pyarrow.repeat(pyarrow.scalar(0, pyarrow.int32()), sum(map(len, parts)) + 1)
+            columns.append(pyarrow.ListArray.from_arrays(starts, pyarrow.nulls(0)))
+            continue
+        cells = [part.column(at) for part in parts]
+        at += 1
+        if _is_dictionary(cells[0].type) and not _is_dictionary(field.type):
+            size += sum(_text_bytes(each) for each in cells)
+            refuse_more(path, size)
+            cells = [unfolded for each in cells for unfolded in _unfolded(each)]
+        columns.append(pyarrow.chunked_array(cells))
+    table = pyarrow.Table.from_arrays(columns, schema.names)
+    return table.replace_schema_metadata(schema.metadata).to_pandas()
+
+
+def _text_bytes(cells: Any) -> int:
+    """What the texts take once each cell has its own."""
+    from pyarrow import compute
+
+    counted = cells.indices.value_counts()
+    lengths = compute.binary_length(cells.dictionary.take(counted.field("values")))
+    return compute.sum(compute.multiply(lengths, counted.field("counts"))).as_py() or 0
+
+
+def _unfolded(cells: Any) -> list[Any]:
+    """Each cell with its own text, in as many arrays as hold them."""
+    if len(cells) > 1 and _text_bytes(cells) > _LONGEST:
+        middle = len(cells) // 2
+        return _unfolded(cells[:middle]) + _unfolded(cells[middle:])
+    return [cells.dictionary_decode()]
+
+
+def _has_parts(kind: Any) -> bool:
+    return bool(kind.num_fields)
 
 
 def _has_texts(kind: Any) -> bool:
+    """Whether it is a list or structure with texts in it."""
     inner = [kind.field(i).type for i in range(kind.num_fields)]
-    return any(_is_dictionary(each) or _has_texts(each) for each in inner)
+    return any(_is_text(each) or _has_texts(each) for each in inner)
+
+
+def _is_text(kind: Any) -> bool:
+    from pyarrow import types
+
+    texts = (types.is_string, types.is_binary, types.is_large_string, types.is_large_binary)
+    return any(each(kind) for each in texts)
 
 
 def _is_dictionary(kind: Any) -> bool:

@@ -14,7 +14,7 @@ from typing import Any, BinaryIO
 from .. import _checks
 from .._disk import regular_file
 from .errors import DataError, MissingDataError
-from .memory import check_fits_memory, check_texts_fit_memory
+from .memory import check_fits_memory
 from .number_spelling import decimal_of, spelled_plainly
 from .parquet_file import parquet_parts, read_parquet
 
@@ -57,7 +57,6 @@ def read_table(
         else:
             options, decimal = _csv_options(path, (*text_columns, *with_commas))
             frame = _csv(path, options)
-    check_texts_fit_memory(path, frame)
     if frame.empty:
         raise DataError(f"'{path}' must hold rows below its heading, but it has none.")
     return _with_plain_numbers(_headed(path, frame), decimal, with_commas)
@@ -75,7 +74,6 @@ def table_parts(path: Path, rows: int, text_columns: tuple[str, ...] = ()) -> It
             decimal, frames = known or ".", _csv_parts(path, options, rows)
         for frame in frames:
             is_empty &= frame.empty
-            check_texts_fit_memory(path, frame)
             yield _with_plain_numbers(_headed(path, frame), decimal, ())
     if is_empty:
         raise DataError(f"'{path}' must hold rows below its heading, but it has none.")

@@ -1,5 +1,6 @@
 """The page of a run, self-contained: it works offline and loads nothing."""
 
+import os
 import re
 from pathlib import PurePath
 from typing import Any
@@ -16,9 +17,6 @@ from .about_similarity import about_similarity
 from .shell import rendered
 
 _MOST_FAILURES = 200
-_FEWEST_PARTS = 3  # of a path; /r/books may be a class
-# Of a path in a sentence; only one in quotes may hold spaces.
-_FOLDERS = re.compile(r"""(?<=['"])/(?:[^/'"\n]+/){2,}|(?<![\w./])/(?:[^/\s'"]+/){2,}""")
 
 
 def page(run: Run) -> str:
@@ -43,7 +41,7 @@ def page(run: Run) -> str:
 def _head(run: Run) -> dict[str, Any]:
     import yaml
 
-    config = run.config
+    config, names = run.config, _short_names(run)
     treatments, seeds = len(config.treatments), len(config.seeds)
     facts = [
         f"data {config.data.source}" if config.data.source != config.name else "",
@@ -65,20 +63,34 @@ def _head(run: Run) -> dict[str, Any]:
         "verdict": verdict,
         "points": _points(verdict.sentence),
         "mood": mood,
-        "config": yaml.safe_dump(_without_folders(config.as_dict()), sort_keys=False),
+        "advice": [_told_shortly(text, names) for text in verdict.advice],
+        "config": yaml.safe_dump(_named_shortly(config.as_dict(), names), sort_keys=False),
         "made_with": f"Made with {', '.join(run.versions)}{took}." if run.versions else "",
-        "failures": _failures(run),
+        "failures": _failures(run, names),
     }
 
 
-def _without_folders(value: Any) -> Any:
-    """Paths as names of files: whoever reads the page need not know where things lie here."""
+def _short_names(run: Run) -> dict[str, str]:
+    """The names of the run's files: whoever reads the page need not know where things lie here."""
+    config = run.config
+    texts = [config.data.path, config.cost, *config.data.options.values(), str(run.folder.path)]
+    texts += [each.similarity for each in config.treatments]
+    named = {each: each.removeprefix("hf:") for each in texts if isinstance(each, str)}
+    return {each: PurePath(path).name for each, path in named.items() if os.path.isabs(path)}
+
+
+def _named_shortly(value: Any, names: dict[str, str]) -> Any:
     if isinstance(value, dict):
-        return {name: _without_folders(each) for name, each in value.items()}
+        return {name: _named_shortly(each, names) for name, each in value.items()}
     if isinstance(value, list):
-        return [_without_folders(each) for each in value]
-    path = PurePath(value.removeprefix("hf:") if isinstance(value, str) else "")
-    return path.name if path.is_absolute() and len(path.parts) > _FEWEST_PARTS else value
+        return [_named_shortly(each, names) for each in value]
+    return names.get(value, value) if isinstance(value, str) else value
+
+
+def _told_shortly(text: str, names: dict[str, str]) -> str:
+    for path, name in names.items():
+        text = text.replace(path, name)
+    return text
 
 
 def _points(sentence: str) -> list[str]:
@@ -93,15 +105,15 @@ def _points(sentence: str) -> list[str]:
     return re.split(r"(?<=\.) (?=[A-Z\d])", short)
 
 
-def _failures(run: Run) -> list[str]:
+def _failures(run: Run, names: dict[str, str]) -> list[str]:
     every = []
     for row in run.results.rows:
         by_error: dict[str, list[str]] = {}
         for seed, error in sorted(row.failures.items()):
-            by_error.setdefault(error, []).append(str(seed))
+            by_error.setdefault(_told_shortly(error, names), []).append(str(seed))
         for error, seeds in by_error.items():
             which = f"seed{'s' * (len(seeds) != 1)} {cut(', '.join(seeds), 60)}"
-            every.append(f"{cut(row.label, 60)}, {which}: {cut(_FOLDERS.sub('', error), 300)}")
+            every.append(f"{cut(row.label, 60)}, {which}: {cut(error, 300)}")
     more = len(every) - _MOST_FAILURES
     return every[:_MOST_FAILURES] + ([f"and {more:,} more, see table.md"] if more > 0 else [])
 

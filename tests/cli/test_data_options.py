@@ -400,7 +400,7 @@ class TestMistakes:
             capsys, things, *target, "--model", "resnet"
         )
         stray = fails(capsys, "compare", "odd.csv", "y")
-        assert "every word must belong to an option, as in --target NAME, but 'y' does" in stray
+        assert "'y' is one word too many; a value follows its option, as in --target NAME" in stray
         assert "SOURCE must be the table" in fails(capsys, "compare", "--target", "y")
         assert "is for your own files; abalone needs none" in self.sentence(
             capsys, "abalone", "--target", "x"

@@ -296,6 +296,7 @@ TORCH_IS_FULL = "DefaultCPUAllocator: can't allocate memory: you tried to alloca
     [
         (MemoryError(), "this needs more memory than there is"),
         (RuntimeError(TORCH_IS_FULL), "this needs more memory than there is"),
+        (RuntimeError("CUDA out of memory. Tried to allocate 2 GiB."), "the GPU has too little"),
         (RecursionError("maximum recursion depth exceeded"), "this must be nested less deeply"),
     ],
 )

@@ -70,7 +70,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 def _run(arguments: list[str] | None) -> None:
     try:
-        from cyclopts import CycloptsError
+        import cyclopts  # noqa: F401
 
         from .parameters import joined
     except ImportError:
@@ -80,15 +80,7 @@ def _run(arguments: list[str] | None) -> None:
         app(next(iter(given), None))(
             given, exit_on_error=False, print_error=False, result_action="return_value"
         )
-    except (
-        CycloptsError,
-        ValueError,
-        TypeError,
-        OSError,
-        ModuleNotFoundError,
-        MemoryError,
-        RuntimeError,
-    ) as error:
+    except Exception as error:
         sentence = _sentence(error)
         if sentence is None or os.environ.get("SIMLOSS_TRACEBACK"):
             raise
@@ -97,24 +89,26 @@ def _run(arguments: list[str] | None) -> None:
 
 def _sentence(error: BaseException) -> str | None:
     """What is said of an error; None of a defect of ours."""
-    from cyclopts import UnusedCliTokensError
+    from cyclopts import CycloptsError, UnusedCliTokensError
 
     if isinstance(error, UnusedCliTokensError):
         stray = repr((error.unused_tokens or [""])[0])
-        return f"every word must belong to an option, as in --target NAME, but {stray} does not."
-    if isinstance(error, MemoryError) or "tried to allocate" in str(error).lower():  # torch's words
+        return f"{stray} is one word too many; a value follows its option, as in --target NAME."
+    said = str(error)
+    if isinstance(error, MemoryError) or "tried to allocate" in said.lower():  # torch's words
+        if any(name in said for name in ("CUDA", "MPS")):
+            return "the GPU has too little memory for this; give --device cpu, or fewer examples."
         return (
             "this needs more memory than there is; give fewer classes or examples, "
             "or use a larger machine."
         )
     if isinstance(error, RecursionError):
         return "this must be nested less deeply, but it is deeper than can be followed."
-    if isinstance(error, RuntimeError):
-        return None
     if isinstance(error, OSError) and error.strerror is not None:  # without the number
         where = f": {error.filename}" if error.filename is not None else ""
         return f"{error.strerror}{where}."
-    return str(error)
+    ours = (CycloptsError, ValueError, TypeError, OSError, ModuleNotFoundError)
+    return said if isinstance(error, ours) else None
 
 
 def _fail(sentence: str, code: int = 2) -> NoReturn:

@@ -6,6 +6,8 @@ from typing import NoReturn
 
 from .._disk import whole_file
 
+_RECORDED = ("records.jsonl", "search.json")
+
 
 class RunFolderError(ValueError):
     """A run folder that cannot be used, said in one sentence."""
@@ -22,7 +24,8 @@ def write_whole(path: Path, content: bytes) -> None:
 
 def cannot_write(path: Path, error: OSError) -> NoReturn:
     """Say what is wrong, and in a run folder with records that they are not lost."""
-    recorded = any(os.path.exists(folder / "records.jsonl") for folder in (path, *path.parents[:2]))
+    places = [folder / name for folder in (path, *path.parents[:2]) for name in _RECORDED]
+    recorded = any(os.path.exists(each) for each in places)
     safe = "; what was recorded before is safe, and --resume continues from there"
     raise RunFolderError(
         f"'{path}' cannot be written: {error.strerror or error}{safe if recorded else ''}."

@@ -79,6 +79,11 @@ class Metric:
     adds_up: bool
     options: dict[str, Any] = field(default_factory=dict)
 
+    @property
+    def is_graded(self) -> bool:
+        """Whether it knows some mistakes to be worse than others."""
+        return bool(self.needs & {"order", "tree", "cost", "similarity"})
+
     def __call__(self, answers: Any, truth: Any, **context: Any) -> float:
         """The metric over all examples; `context` may hold more than it needs."""
         return float(self.finish(self.sums_of(answers, truth, **context)))

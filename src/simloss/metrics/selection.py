@@ -8,7 +8,6 @@ from .registry import METRICS, Metric, find
 # Always shown with a metric that counts some errors as less bad: such a metric can be improved
 # at the price of probabilities that are no longer calibrated.
 _BESIDE_COST = ("nll", "calibration_error")
-_STRUCTURE = frozenset({"order", "tree", "cost", "similarity"})
 
 
 def columns(names: str | Iterable[str], *, probabilities: bool = True) -> list[str]:
@@ -33,7 +32,7 @@ def columns(names: str | Iterable[str], *, probabilities: bool = True) -> list[s
     found: list[str] = []
     for metric in wanted:
         found += [*metric.companions, metric.name]
-    if probabilities and any(metric.needs & _STRUCTURE for metric in wanted):
+    if probabilities and any(metric.is_graded for metric in wanted):
         found += _BESIDE_COST
     return list(dict.fromkeys(found))
 

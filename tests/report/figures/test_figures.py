@@ -165,11 +165,11 @@ def test_of_many_families_the_best_are_shown():
         return 1.0 if arm.options.get("label_smoothing") == 0.11 else 4.0
 
     config = made_up.config(seeds=2, losses=(), rules=("argmax",))
-    for i in range(12):
+    for i in range(16):
         config = made_up.with_options(config, label_smoothing=i / 100)
     found = verdict(made_up.records(config, mean_of), config)
     shown = best_of_each(found.results, found.findings)
-    assert len(shown) == 9
+    assert len(shown) == 15
     assert any(row.label.endswith("smoothing 0.11") for row in shown)
 
 

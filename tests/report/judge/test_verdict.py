@@ -241,7 +241,7 @@ def test_nets_that_learned_nothing_are_not_recommended():
     made = with_constant(made_up.records(config, similarity_helps_by(0.3), luck=0.0), 3.0)
     found = verdict(made, config)
     assert found.judgement.learned_nothing
-    said = "Cross entropy learned nothing beyond luck from this data: the mean error is "
+    said = "Cross entropy learned nothing that shows in the mean error: it is "
     assert found.sentence.startswith(said)
     assert (
         "if the answer is always 4. So no loss is recommended. Better than that" in found.sentence
@@ -252,6 +252,21 @@ def test_nets_that_learned_nothing_are_not_recommended():
     learned = verdict(with_constant(made, 6.0), config)
     assert not learned.judgement.learned_nothing
     assert learned.recommendation is not None
+
+
+def test_right_answers_are_told_of_where_mistakes_seem_no_smaller():
+    config = made_up.config(losses=("simloss",), values=(0.5,))
+    made = with_constant(made_up.records(config, similarity_helps_by(0.3)), 3.0)
+    for record in made:
+        for part in ("validation", "test"):
+            record["metrics"][part]["argmax"]["accuracy"] = 0.4
+        if "constant" in record:
+            record["constant"]["accuracy"] = {"answer": "4", "validation": 0.3, "test": 0.3}
+    found = verdict(made, config)
+    assert found.judgement.learned_nothing
+    assert "Yet it gives more right answers than that one in every run" in found.sentence
+    made[0]["constant"]["accuracy"]["test"] = 0.5
+    assert "Yet" not in verdict(made, config).sentence
 
 
 def test_of_nothing_learned_only_what_beats_the_constant_is_named():
@@ -281,6 +296,56 @@ def test_a_winner_that_is_no_net_is_named_first_and_similarity_still_answered():
     [own] = [table for table in found.tables if table.rule == "nearest"]
     assert list(own.groups) == ["boosted regression"]
     assert found.as_dict()["other"]["candidate"]["label"] == "boosted regression"
+
+
+def with_trees(made, config, value):
+    for seed in config.seeds:
+        numbers = {"median": {"mae": value + (seed % 3 - 1) / 2, "accuracy": 0.5}}
+        words = {"loss": "boosting", "label": "boosted trees", "family": "boosted trees"}
+        words |= {"parameter": None}
+        head = {"cell": f"trees-{seed}", "status": "done", "seed": seed, "treatment": words}
+        made.append({**head, "metrics": {"validation": numbers, "test": numbers}})
+    return made
+
+
+@pytest.mark.parametrize(
+    ("seeds", "value", "said"),
+    [
+        (10, 3.2, " Perhaps better: boosted trees (−"),
+        (3, 3.2, " 3 runs cannot tell whether this is better: boosted trees (−"),
+        (10, 4.0, ""),
+    ],
+)
+def test_others_that_lead_are_named_though_they_cannot_be_told_apart(seeds, value, said):
+    config = made_up.config(losses=("simloss",), values=(0.5,), seeds=seeds)
+    made = made_up.records(config, similarity_helps_by(0.0), luck=0.1)
+    found = verdict(with_trees(made, config, value), config)
+    assert found.recommendation is not None
+    assert not found.judgement.other.is_yes
+    assert "boosted trees" in found.sentence if said else "boosted trees" not in found.sentence
+    assert said in found.sentence
+
+
+def test_a_decision_that_test_data_do_not_confirm_is_called_so():
+    config = made_up.config(losses=("simloss",), values=(0.5,))
+    made = made_up.records(config, made_up.same_everywhere, noise=0.1, luck=0.1)
+    for record in made:
+        record["metrics"]["validation"]["median"]["mae"] -= 1
+        record["metrics"]["test"]["median"]["mae"] += 0.5
+    said = verdict(made, config).sentence
+    assert said.startswith("Validation data choose the median; on test data that is no better: ")
+    assert " (better in 0 of 10 runs)." in said
+
+
+def test_nets_that_were_stopped_too_early_are_no_evidence():
+    config = made_up.config(losses=("simloss",), values=(0.5,))
+    config = replace(config, training=replace(config.training, epochs=2))
+    made = made_up.records(config, similarity_helps_by(0.5))
+    said = " Most nets were still getting better when 2 epochs stopped them"
+    for kept, is_said in ((2, True), (1, False)):
+        for record in made:
+            record["best_epoch"] = {"argmax": 1, "median": kept}
+        assert (said in verdict(made, config).sentence) == is_said
 
 
 def test_a_decision_that_changes_nothing_says_so():

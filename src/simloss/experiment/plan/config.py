@@ -336,7 +336,9 @@ def _plain_yaml(path: Path, follow_links: bool) -> Any:
             node = super().compose_node(parent, index)
             assert node is not None
             if node.tag.endswith(":int") and (len(node.value) > _MOST_DIGITS or ":" in node.value):
-                raise yaml.YAMLError(f"{node.value[:20]!r}… is not read as a whole number")
+                raise yaml.YAMLError(
+                    f"{node.value[:20]!r} is not read as a whole number; put a text in quotes"
+                )
             return node
 
     text = bytes_of(path, _MOST_BYTES, follow_links=follow_links)

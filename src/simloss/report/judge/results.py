@@ -13,8 +13,6 @@ from ...experiment.plan.treatment import KNOWN
 from ...loss.registry import BASELINE
 from ...metrics import Metric
 
-_STRUCTURE = {"order", "tree", "cost", "similarity"}
-
 # What a record calls the models that are no nets.
 OTHER_MODELS = ("boosting", "boosted-regression", "boosted-regression-l2", "linear")
 
@@ -34,6 +32,7 @@ class Row:
         constants: metric -> seed -> what always giving one answer reaches on test data; empty in
             folders made before it was recorded.
         answers: metric -> seed -> that answer's name.
+        best_epochs: seed -> the last of its best epochs; a model that is no net has none.
         reference: cross entropy, if this is another treatment and any cell of that is done.
     """
 
@@ -43,6 +42,7 @@ class Row:
     numbers: dict[tuple[str, str, str], BySeed] = field(default_factory=dict)
     constants: dict[str, BySeed] = field(default_factory=dict)
     answers: dict[str, dict[int, str]] = field(default_factory=dict)
+    best_epochs: dict[int, int] = field(default_factory=dict)
     reference: "Row | None" = field(default=None, repr=False, compare=False)
 
     @property
@@ -107,6 +107,8 @@ class Row:
             self.failures[seed] = str(record.get("error", "no reason is recorded"))
             return
         self.cells[seed] = record["cell"]
+        if record.get("best_epoch"):
+            self.best_epochs[seed] = max(record["best_epoch"].values())
         for part, rules in record["metrics"].items():
             for rule, values in rules.items():
                 if rule not in RULES and rule != "nearest":  # any text, to be shown as it is
@@ -155,7 +157,7 @@ class Results:
         for it.
         """
         asked = [metrics.find(name) for name in self.config.metrics]
-        return next((metric for metric in asked if metric.needs & _STRUCTURE), asked[0])
+        return next((metric for metric in asked if metric.is_graded), asked[0])
 
     @property
     def rules(self) -> tuple[str, ...]:

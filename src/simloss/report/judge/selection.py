@@ -9,7 +9,7 @@ from .results import Results, Row
 # Treatments whose arrays are read, values a family in a figure of curves, families in any figure.
 _MOST_ROWS = 36
 _MOST_CURVES = 4
-_MOST_FAMILIES = 8
+_MOST_FAMILIES = 14  # as many as there are colours
 _MOST_POINTS = 40
 
 

@@ -27,19 +27,51 @@ def sentence(results: Results, found: Judgement) -> str:
     if found.learned_nothing:
         return _nothing(results, found)
     parts = [_decision(results, found), _similarity(results, found), _as_good(found)]
-    if found.other is not None and found.other.is_yes:  # the winner first, with what is as good
+    parts.append(_unfinished(results, found.baseline.row))
+    if found.other is not None and not found.other.is_yes:
+        parts.append(_ahead(results, found.other))
+    elif found.other is not None:  # the winner first, with what is as good
         decided = f"With cross entropy, {parts[0][0].lower()}{parts[0][1:]}"
-        parts = [_other(results, found.other), parts[2], decided, parts[1]]
+        parts = [_other(results, found.other), parts[2], decided, parts[1], parts[3]]
     return " ".join(part for part in parts if part)
+
+
+def _unfinished(results: Results, row: Row) -> str:
+    """Where most nets were still getting better when they were stopped."""
+    limit, best = results.config.training.epochs, list(row.best_epochs.values())
+    if sum(epoch >= limit for epoch in best) * 2 <= len(best):
+        return ""
+    return (
+        f"Most nets were still getting better when {limit} epochs stopped them, so this is about "
+        f"which learns faster: give more --epochs."
+    )
 
 
 def _nothing(results: Results, found: Judgement) -> str:
     assert found.learned is not None
     constant, own = numbers(results.metric, found.learned.baseline, found.learned.treatment)
     return (
-        f"Cross entropy learned nothing beyond luck from this data: {noun(results.metric)} is {own}"
+        f"Cross entropy learned nothing that shows in {noun(results.metric)}: it is {own}"
         f"{_unit(results)}, and {constant} if the answer is always {found.constant}. "
-        f"So no loss is recommended.{_maybe(results, found)}"
+        f"So no loss is recommended.{_maybe(results, found)}{_yet(results, found)}"
+    )
+
+
+def is_often_right(results: Results, found: Judgement) -> bool:
+    """Whether cross entropy has more right answers in every run than always giving one."""
+    assert found.baseline is not None
+    row = found.baseline.row
+    own, one = row.by_seed("test", results.rules[0], "accuracy"), row.constants.get("accuracy", {})
+    both = own.keys() & one.keys()
+    return bool(both) and all(own[seed] > one[seed] for seed in both)
+
+
+def _yet(results: Results, found: Judgement) -> str:
+    if not is_often_right(results, found):
+        return ""
+    return (
+        " Yet it gives more right answers than that one in every run: what its mistakes cost may "
+        "be set wrongly, as by a wrong order of the classes."
     )
 
 
@@ -67,10 +99,13 @@ def _decision(results: Results, found: Judgement) -> str:
     before, after = _numbers(results, question.comparison)
     if before == after:
         return f"Answer by {rule}: {_noun(results)} {after}{_unit(results)}, as before."
-    how = _wins(question.comparison)
-    luck = ", which may be luck" if question.comparison.is_better else ", no clear difference"
-    doubt = "" if question.is_clear or not question.has_runs else luck
-    moved = f"{before} to {after}{_unit(results)}"
+    how, moved = _wins(question.comparison), f"{before} to {after}{_unit(results)}"
+    if not question.comparison.is_better:
+        return (
+            f"Validation data choose {rule}; on test data that is no better: {_noun(results)} "
+            f"{moved} ({how})."
+        )
+    doubt = "" if question.is_clear or not question.has_runs else ", which may be luck"
     return f"Answer by {rule}: {_noun(results)} {moved} ({how}{doubt})."
 
 
@@ -114,6 +149,17 @@ def _other(results: Results, question: Question) -> str:
     best, beaten = question.candidate.row.label, question.against.row.label
     measured = f"{_noun(results)} about {value}{_unit(results)}"
     return f"The best here is {best}: {measured} (against {beaten}: {facts})."
+
+
+def _ahead(results: Results, question: Question) -> str:
+    """The best of the others where it leads, but cannot be told from what we would use."""
+    if not question.comparison.is_better or question.gain < question.worthwhile:
+        return ""
+    name = _named(question.candidate, question.against)
+    facts = _facts(results, question.comparison)
+    if question.has_runs:
+        return f"Perhaps better: {name} ({facts}).{_more(question)}"
+    return f"{runs(question.comparison.runs)} cannot tell whether this is better: {name} ({facts})."
 
 
 def _as_good(found: Judgement) -> str:
@@ -185,12 +231,13 @@ def about_relabelling(found: Relabelling | None, is_ordered: bool) -> str | None
     what, others = ("order", "orders") if is_ordered else ("similarity", "relabellings")
     share = 100 * found.p_value
     percent = f"{share:.0f} %" if share >= 10 else f"{share:.2g} %"
-    facts = f"{percent} of random {others} fit cross entropy's mistakes as well"
+    facts = f"{percent} of random {others} fit cross entropy's mistakes as well or better"
     if found.is_real:
-        return f"The {what} is real: only {facts}."
+        rest = "" if found.p_value <= found.smallest_p_value else ", if not in every detail"
+        return f"The {what} shows{rest}: only {facts}."
     if found.is_real is None:
         codes = " If these are codes, answer by the most probable class." if is_ordered else ""
-        return f"Whether the {what} is real is not clear: {facts}.{codes}"
+        return f"Whether the {what} shows is not clear: {facts}.{codes}"
     if is_ordered:
         return (
             f"These classes do not behave like an order: {facts}. If they are codes, distances "

@@ -14,7 +14,7 @@ from .findings import Finding, findings
 from .judgement import WORTHWHILE, Judgement, Question, judgement
 from .paper_table import Table, tables
 from .results import Record, Results
-from .sentence import about_relabelling, sentence
+from .sentence import about_relabelling, is_often_right, sentence
 from .snippet import snippet
 from .wording import listed, numbers, one_line, runs
 
@@ -208,9 +208,11 @@ def verdict_of(
     found = judgement(results, worthwhile)
     said = sentence(results, found)
     real = about_relabelling(relabelling, is_ordered)
-    if real and relabelling and found.baseline and not found.learned_nothing:
+    is_asked = not found.learned_nothing or is_often_right(results, found)
+    if real and relabelling and found.baseline and is_asked:
         said = f"{said} {real}"
-        if relabelling.is_real is False and found.recommendation:  # all went by the similarity
+        is_refuted = relabelling.is_real is False and results.metric.is_graded
+        if is_refuted and found.recommendation:  # which went by the similarity
             plain = Candidate(found.baseline.row, results.rules[0])
             said = real
             found = replace(found, recommendation=plain, as_good=())

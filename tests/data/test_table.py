@@ -340,3 +340,9 @@ class TestRowsKnownToTheirSuperclass:
         (tmp_path / "animals.csv").write_text(self.content)
         with pytest.raises(ValueError, match="`nodes` must be used with `superclass`"):
             table(tmp_path / "animals.csv", target="class", nodes=True)
+
+
+def test_a_target_of_lists_is_refused(tmp_path):
+    pd.DataFrame({"x": [1.0, 2.0], "y": [[1], [2]]}).to_parquet(tmp_path / "t.parquet")
+    with pytest.raises(DataError, match="one class per cell, but column 'y' holds lists"):
+        table(tmp_path / "t.parquet", target="y")

@@ -19,11 +19,13 @@ from typing import Any
 import numpy as np
 
 from .errors import DataError
+from .memory import available_memory
 
 # For untrusted files, only the formats of photographs are tried.
 _FORMATS = ("JPEG", "PNG", "WEBP", "BMP", "TIFF")
 _SIXTEEN_BITS = 257  # 65535 / 255
-_MAX_PIXELS = 64 * 10**6  # of one image, and of all that are decoded at once
+_MAX_PIXELS = 64 * 10**6  # of one image
+_PIXEL_BYTES = 64  # of the free memory, for each pixel that is decoded at the same time
 _STRIP_PIXELS = 2**22  # above, an image is converted in strips, without copies of the whole
 _MOST_WORKERS = 8  # more would wait for the interpreter
 _CHUNK_FILES = 128
@@ -75,7 +77,7 @@ def _each(
     image_module = pillow()
     waiting: deque[Future[list[tuple[str, Any]]]] = deque()
     workers = workers or min(_MOST_WORKERS, os.cpu_count() or 1)
-    room = _Room(_MAX_PIXELS)
+    room = _Room(max(_MAX_PIXELS, (available_memory() or 0) // _PIXEL_BYTES))
     with (
         ThreadPoolExecutor(workers) as pool,
         warnings.catch_warnings(),  # not thread-safe, so once, around all of them

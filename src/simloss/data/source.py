@@ -173,8 +173,8 @@ def _refuse_links(path: Path, folder: Path, names: Iterable[str]) -> None:
     for place in {folder / each for name in inner for each in (Path(name), *Path(name).parents)}:
         if place != folder and place.is_symlink():
             raise DataError(
-                f"'{path}' names files in '{place}', which is a link; name them by their "
-                f"absolute paths."
+                f"'{path}' names files in '{place}', which is a link; put the table beside "
+                f"the folder itself, or name them by their absolute paths."
             )
 
 

@@ -58,6 +58,8 @@ def target(
         class_names: all classes in order, if their names do not show it.
         bins: cut a number into this many ordered classes of about equal size.
     """
+    if any(isinstance(each, (list, dict, np.ndarray)) for each in cells):
+        raise DataError(f"`target` must hold one class per cell, but column {name!r} holds lists.")
     texts = as_text(cells)
     rows = np.array([i for i, text in enumerate(texts) if text], dtype=np.int64)
     if len(rows) == 0:

@@ -2,8 +2,9 @@
 
 `python tools/verdicts.py RUN ... --before SRC` reads the runs with this version and with the one
 whose source lies at SRC (`git worktree add /tmp/before 9ff7fb1`, then /tmp/before/src), and writes
-both sentences between the marks of the page. RUN:5 stands for its first five runs. Both see the
-same nets; rivals, which the earlier version has no word for, are left out there.
+both sentences between the marks of the page, where those of other runs stay. RUN:5 stands for its
+first five runs. Both see the same nets; rivals, which the earlier version has no word for, are left
+out there.
 """
 
 import argparse
@@ -77,15 +78,15 @@ def opened(name: str) -> Iterator[Run]:
         yield Run.read(Path(folder))
 
 
-def _paragraph(name: str, run: Run, source: Path) -> list[str]:
+def _paragraph(name: str, run: Run, source: Path) -> tuple[str, str]:
     best = run.verdict.recommendation
-    return [
+    advice = f" *We would use: {escaped(str(best))}.*" if best else ""
+    return (
         f"**{escaped(name)}** ({sum(run.sizes.values()):,} examples, "
         f"{len(run.classes)} classes, {len(run.config.seeds)} runs)",
-        f"- before: {escaped(before(run, source))}",
-        f"- after: {escaped(run.verdict.sentence)}"
-        + (f" *We would use: {escaped(str(best))}.*" if best else ""),
-    ]
+        f"- before: {escaped(before(run, source))}\n"
+        f"- after: {escaped(run.verdict.sentence)}{advice}",
+    )
 
 
 def main() -> None:
@@ -94,13 +95,16 @@ def main() -> None:
     parser.add_argument("runs", nargs="+")
     parser.add_argument("--before", type=Path, required=True)
     options = parser.parse_args()
-    parts = []
+    head, _, rest = PAGE.read_text().partition(BEGIN)
+    known, _, tail = rest.partition(END)
+    texts = known.strip().split("\n\n")
+    parts = dict(zip(texts[::2], texts[1::2], strict=True))
     for name in options.runs:
         with opened(name) as run:
-            parts += _paragraph(Path(name.partition(":")[0]).name, run, options.before)
-    head, _, rest = PAGE.read_text().partition(BEGIN)
-    shown = "\n\n".join(parts).replace("\n\n- after", "\n- after")
-    PAGE.write_text(f"{head}{BEGIN}\n\n{shown}\n\n{END}{rest.partition(END)[2]}")
+            heading, text = _paragraph(Path(name.partition(":")[0]).name, run, options.before)
+            parts[heading] = text
+    shown = "\n\n".join(f"{heading}\n\n{text}" for heading, text in parts.items())
+    PAGE.write_text(f"{head}{BEGIN}\n\n{shown}\n\n{END}{tail}")
 
 
 if __name__ == "__main__":

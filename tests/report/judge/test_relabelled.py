@@ -43,8 +43,8 @@ def run_with(tmp_path, monkeypatch):
 def test_an_order_that_shows_is_called_real(run_with):
     found = run_with(np.arange(10))
     assert found.sentence.endswith(
-        "The order shows: only 0.02 % of random orders fit cross entropy's mistakes as well or "
-        "better."
+        "The order shows in cross entropy's mistakes: only 0.02 % of random orders fit them as "
+        "well or better."
     )
     assert found.recommendation.row.uses_similarity
     assert found.as_dict()["similarity_is_real"]["is_real"] is True
@@ -78,8 +78,11 @@ def test_right_answers_do_not_go_by_the_order(run_with):
 @pytest.mark.parametrize(
     ("p", "said"),
     [
-        (0.0028, "The order shows: only 0.28 % of random orders"),
-        (0.033, "The order shows, if not in every detail: only 3.3 % of random orders"),
+        (0.0028, "The order shows in cross entropy's mistakes: only 0.28 % of random orders"),
+        (
+            0.033,
+            "The order shows in cross entropy's mistakes, if not in every detail: only 3.3 %",
+        ),
         (0.12, "Whether the order shows is not clear: 12 % of random orders"),
         (1.0, "These classes do not behave like an order: 100 % of random orders"),
     ],

@@ -153,13 +153,14 @@ def _other(results: Results, question: Question) -> str:
 
 def _ahead(results: Results, question: Question) -> str:
     """The best of the others where it leads, but cannot be told from what we would use."""
-    if not question.comparison.is_better or question.gain < question.worthwhile:
+    comparison = question.comparison
+    if question.gain < question.worthwhile or 2 * comparison.wins <= comparison.runs:
         return ""
     name = _named(question.candidate, question.against)
-    facts = _facts(results, question.comparison)
+    facts = _facts(results, comparison)
     if question.has_runs:
-        return f"Perhaps better: {name} ({facts}).{_more(question)}"
-    return f"{runs(question.comparison.runs)} cannot tell whether this is better: {name} ({facts})."
+        return f"Perhaps better: {name} ({facts})."
+    return f"{runs(comparison.runs)} cannot tell whether this is better: {name} ({facts})."
 
 
 def _as_good(found: Judgement) -> str:
@@ -231,10 +232,11 @@ def about_relabelling(found: Relabelling | None, is_ordered: bool) -> str | None
     what, others = ("order", "orders") if is_ordered else ("similarity", "relabellings")
     share = 100 * found.p_value
     percent = f"{share:.0f} %" if share >= 10 else f"{share:.2g} %"
-    facts = f"{percent} of random {others} fit cross entropy's mistakes as well or better"
+    mistakes, fit = "cross entropy's mistakes", f"{percent} of random {others} fit"
+    facts = f"{fit} {mistakes} as well or better"
     if found.is_real:
         rest = "" if found.p_value <= found.smallest_p_value else ", if not in every detail"
-        return f"The {what} shows{rest}: only {facts}."
+        return f"The {what} shows in {mistakes}{rest}: only {fit} them as well or better."
     if found.is_real is None:
         codes = " If these are codes, answer by the most probable class." if is_ordered else ""
         return f"Whether the {what} shows is not clear: {facts}.{codes}"

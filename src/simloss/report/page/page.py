@@ -101,7 +101,7 @@ def _points(sentence: str) -> list[str]:
         ['Trees (L2) are better: 2.3.', 'Not told apart: a net.']
     """
     short = re.sub(r" \((?=[^()]*(?:%|run))[^()]*\)", "", sentence)
-    short = re.sub(r"(The \w+ shows[^:]*): .*? as well or better", r"\1", short)
+    short = re.sub(r"(The \w+ shows in [^:]*): .*? as well or better", r"\1", short)
     return re.split(r"(?<=\.) (?=[A-Z\d])", short)
 
 

@@ -1,11 +1,12 @@
 import time
+from itertools import combinations
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from simloss.data import ordered_words
-from simloss.data.class_order import class_order, dates, positions
+from simloss.data.class_order import ClassOrder, class_order, dates, positions
 
 
 @pytest.mark.parametrize(
@@ -38,6 +39,23 @@ from simloss.data.class_order import class_order, dates, positions
         ("Jan Feb Mar Dec", "words"),
         ("Monday Tuesday Sunday", "words"),
         ("strongly_disagree disagree neutral agree strongly_agree", "words"),
+        ("bad poor fair good great", "words"),
+        ("poor fair average good excellent", "words"),
+        ("awful bad ok good superb", "words"),
+        ("unsatisfactory satisfactory good outstanding", "words"),
+        ("very_unhappy unhappy neutral happy very_happy", "words"),
+        ("not_too_happy pretty_happy very_happy", "words"),
+        ("extremely_dissatisfied not_very_satisfied fairly_satisfied very_satisfied", "words"),
+        ("fully_disagree tend_to_disagree neither tend_to_agree fully_agree", "words"),
+        ("extremely_unlikely somewhat_unlikely maybe somewhat_likely certain", "words"),
+        ("definitely_not probably_not maybe probably definitely", "words"),
+        ("not_at_all_important somewhat_important very_important essential", "words"),
+        ("somewhat_unimportant neutral somewhat_important", "words"),
+        ("very_easy somewhat_easy neutral somewhat_difficult extremely_difficult", "words"),
+        ("easy medium hard expert", "words"),
+        ("never very_rarely occasionally frequently very_frequently", "words"),
+        ("never a_few_times_a_year once_a_month once_a_week every_day", "words"),
+        ("dislike neutral like love", "words"),
         ("2023-12-31 2024-01-01 2024-02-01", "dates"),
         ("31.12.2023 01.01.2024 01.02.2024", "dates"),
         ("Jan-2024x Feb-2024y z", "names"),
@@ -53,6 +71,40 @@ def test_orders_people_mean(in_order, kind):
         if kind != "names":
             assert list(found.names) == names
     assert found.is_ordered == (kind != "names")
+
+
+@pytest.mark.parametrize(
+    ("in_order", "other"),
+    [
+        (["1 star", "2 stars", "10 stars"], ["1 star", "2 planets"]),
+        (["1 class-room", "2 class-rooms"], ["1 room", "2 class rooms"]),
+        (["1 year old", "2 years old"], ["1 year old", "2 years young"]),
+        (["0 entries", "1 entry"], ["1 entry", "2 entrances"]),
+        (["1 box", "2 boxes"], ["1 box", "2 boxers"]),
+        (["1 child", "2 children"], ["1 child", "2 kids"]),
+        (["grade 1", "grade 2"], ["grade 1", "grades 2"]),
+        (["1 m", "2 m"], ["1 m", "2 ms"]),
+        (["1 star", "2 stars"], ["1 star", "1 stars", "2 stars"]),
+        (["1 star", "2 stars"], ["1 star", "2 stars", "3 starss"]),
+    ],
+)
+def test_the_plural_of_a_unit_is_the_same_unit(in_order, other):
+    assert class_order(in_order[::-1]) == ClassOrder(tuple(in_order), "numbers")
+    assert class_order(other).kind == "names"
+
+
+def test_no_two_scales_order_two_words_differently():
+    known = {("critical", "extreme")}  # of pain, and of a risk
+    for one, other in combinations(ordered_words._scales(), 2):
+        for pair in combinations(sorted(one.keys() & other.keys()), 2):
+            first, second = ((scale[pair[0]] - scale[pair[1]]) for scale in (one, other))
+            assert first * second >= 0 or pair in known
+
+
+def test_every_word_of_a_scale_can_be_found_and_once():
+    for scale, line in zip(ordered_words._scales(), ordered_words._lines(), strict=True):
+        assert len(scale) == len(line.replace(", ", "|").split("|"))
+        assert all(ordered_words._plain(word) == word for word in scale)
 
 
 def test_long_names_take_no_minutes():

@@ -22,6 +22,7 @@ _OPEN = re.compile(
     rf"(?:<=?|>=?|≤|≥|under|over|below|above)\s*({_NUMBER})|({_NUMBER})\s*(?:\+|or more|and over)"
 )
 _PIECES = re.compile(r"(\d+)")
+_IRREGULAR = (("child", "children"), ("person", "people"), ("foot", "feet"))
 _DATES = (
     *("%Y-%m-%d", "%Y-%m", "%Y/%m/%d", "%Y/%m", "%d.%m.%Y", "%m/%d/%Y", "%d/%m/%Y"),
     *("%m-%Y", "%m/%Y", "%m.%Y", "%b %Y", "%B %Y"),
@@ -77,9 +78,9 @@ def class_order(names: Sequence[str], given: Sequence[str] | None = None) -> Cla
 def positions(names: Sequence[str]) -> list[float] | None:
     """The number each name stands for; None unless all are numbers, and all different.
 
-    "12", "12 km" and "class_12" are 12 (if the text around the number is always the same),
-    "10–12" and "(10, 12]" are 11, "65+" and "<18" are the number. "1,500" is 1500 if every comma
-    separates thousands; "0,5" is 0.5.
+    "12", "12 km" and "class_12" are 12 if the text around the number is always the same, but for
+    the plural in "1 star", "2 stars"; "10–12" and "(10, 12]" are 11, "65+" and "<18" are the
+    number. "1,500" is 1500 if every comma separates thousands; "0,5" is 0.5.
 
     Example:
         >>> positions(["age 3", "age 10"]), positions(["0-9", "10-19", "20+"])
@@ -118,10 +119,29 @@ def spaced_positions(names: Sequence[str]) -> list[float] | None:
 def _plain_numbers(names: list[str]) -> list[float] | None:
     matches = [_AROUND.fullmatch(name) for name in names]
     known = [match for match in matches if match]
-    if len(known) < len(names) or len({(m[1], m[3].strip()) for m in known}) > 1:
+    if len(known) < len(names) or len({m[1] for m in known}) > 1:
+        return None
+    if not _is_one_unit({m[3].strip() for m in known}):
         return None
     is_hyphen = bool(known[0][1]) and not known[0][1][-1].isspace()  # "class-2" is not -2
     return [abs(_number(match[2])) if is_hyphen else _number(match[2]) for match in known]
+
+
+def _is_one_unit(texts: set[str]) -> bool:
+    """Whether it is one text, or the singular and the plural of one: "star" and "stars"."""
+    if len(texts) != 2:
+        return len(texts) < 2
+    one, other = (text.split() for text in texts)
+    return len(one) == len(other) and (
+        all(map(_is_plural_or_same, one, other)) or all(map(_is_plural_or_same, other, one))
+    )
+
+
+def _is_plural_or_same(word: str, other: str) -> bool:
+    if word == other or len(word) < 2:  # "m" and "ms" are two units
+        return word == other
+    regular = [f"{word}s", f"{word}es", f"{word.removesuffix('y')}ies"]
+    return other in regular or (word.casefold(), other.casefold()) in _IRREGULAR
 
 
 def _with_commas(names: list[str]) -> list[float] | None:

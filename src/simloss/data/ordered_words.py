@@ -37,8 +37,12 @@ def _plain(word: str) -> str:
 @cache
 def _scales() -> list[dict[str, int]]:
     """One scale per line of the file; "|" separates spellings of one step."""
+    return [_scale(line) for line in _lines()]
+
+
+def _lines() -> list[str]:
     text = files("simloss.data").joinpath("tables", "ordered_words.txt").read_text(encoding="utf-8")
-    return [_scale(line) for line in text.splitlines()]
+    return text.splitlines()
 
 
 def _scale(line: str) -> dict[str, int]:

@@ -53,6 +53,9 @@ def test_scikit_learns_checks(estimator, check):
     check(estimator)
 
 
+TREE = Tree.from_paths(["not/small", "not/medium", "large"])
+
+
 def sized(count=150, seed=0):
     """Three ordered classes, the names of which the alphabet puts in another order."""
     X = np.random.default_rng(seed).normal(size=(count, 3))
@@ -60,7 +63,9 @@ def sized(count=150, seed=0):
 
 
 def ordered(**options):
-    paper = {"loss": "simloss", "decision": "argmax", "r": 0.5}
+    paper = {"loss": "simloss", "decision": "argmax"}
+    if options.get("loss") != "cross-entropy":  # which refuses it
+        paper["r"] = 0.5
     return SimLossClassifier(**{**QUICK, "class_order": SIZES, **paper, **options})
 
 
@@ -146,7 +151,9 @@ class TestSimilarity:
     def test_values_are_the_distances_of_the_labels(self):
         X, y = sized()
         ages = np.array([1, 2, 10])[[SIZES.index(label) for label in y]]
-        net = SimLossClassifier("values", r=0.5, decision="mean", **QUICK).fit(X, ages)
+        net = SimLossClassifier("values", r=0.5, loss="proper", decision="mean", **QUICK).fit(
+            X, ages
+        )
         wanted = [[0.5 ** abs(a - b) for b in (1, 2, 10)] for a in (1, 2, 10)]
         np.testing.assert_allclose(net.similarity_.to_dense(), wanted, rtol=1e-6)
         answers = [1, 2, 10]
@@ -161,7 +168,7 @@ class TestSimilarity:
         days = dates[np.unique(y, return_inverse=True)[1]]
         with warnings.catch_warnings():
             warnings.simplefilter("error")  # there is nothing to warn of: dates have an order
-            net = SimLossClassifier("values", **QUICK, r=0.5, decision="mean").fit(X, days)
+            net = SimLossClassifier("values", **QUICK, r=0.5, loss="proper").fit(X, days)
         expected = [[1, 0.5, 0.0625], [0.5, 1, 0.125], [0.0625, 0.125, 1]]
         np.testing.assert_allclose(net.similarity_.to_dense(), expected, rtol=1e-6)
         assert set(net.predict(X)) <= set(dates)
@@ -172,7 +179,9 @@ class TestSimilarity:
         names = np.array(["truck", "tulip", "violet"])
         y = names[[SIZES.index(label) for label in y]]
         tree = Tree.from_paths(["plant/violet", "plant/tulip", "thing/truck", "thing/bus"])
-        net = SimLossClassifier(tree, temperature=2.0, decision=tree, **QUICK).fit(X, y)
+        net = SimLossClassifier(tree, temperature=2.0, loss="proper", decision=tree, **QUICK).fit(
+            X, y
+        )
         s = net.similarity_.to_dense()
         assert s[1, 2] == pytest.approx(np.exp(-0.5))
         assert s[0, 1] == pytest.approx(np.exp(-1))
@@ -220,9 +229,9 @@ class TestSimilarity:
 @pytest.mark.parametrize("loss", LOSSES)
 def test_every_loss_learns_and_the_losses_differ(loss):
     X, y = sized()
-    net = ordered(loss=loss, r=0.6).fit(X, y)
+    net = ordered(loss=loss).fit(X, y)
     assert net.score(X, y) > 0.8
-    other = ordered(loss=LOSSES[LOSSES.index(loss) - 1], r=0.6).fit(X, y)
+    other = ordered(loss=LOSSES[LOSSES.index(loss) - 1]).fit(X, y)
     assert not np.allclose(net.predict_proba(X), other.predict_proba(X))
 
 
@@ -411,19 +420,35 @@ class TestDefaults:
         X, y = sized()
         plain = SimLossClassifier(class_order=SIZES, **QUICK).fit(X, y)
         same = SimLossClassifier(
-            class_order=SIZES, loss="cross-entropy", decision="median", r=0.1, **QUICK
+            class_order=SIZES, loss="cross-entropy", decision="median", **QUICK
         ).fit(X, y)
         assert np.array_equal(plain.predict_proba(X), same.predict_proba(X))
         assert np.array_equal(plain.predict(X), same.predict(X))
 
     def test_what_suits_a_tree_and_a_matrix(self):
         X, y = sized()
-        tree = Tree.from_paths(["not/small", "not/medium", "large"])
         S = np.array([[1, 0.9, 0], [0.9, 1, 0], [0, 0, 1]])
-        for known, cost in ((tree, tree), (S, 1 - S)):
+        for known, cost in ((TREE, TREE), (S, 1 - S)):
             net = SimLossClassifier(known, class_order=SIZES, **QUICK).fit(X, y)
             asked = clone(net).set_params(decision=cost).fit(X, y)
             assert np.array_equal(net.predict(X), asked.predict(X))
+
+    @pytest.mark.parametrize(
+        ("given", "idle", "used"),
+        [
+            ({"r": 0.5}, {}, {"smoothness": 1.0}),
+            ({"r": 0.5}, {"decision": "argmax"}, {"loss": "proper", "decision": "argmax"}),
+            ({"similarity": TREE, "temperature": 2.0}, {}, {"loss": "proper"}),
+            ({"similarity": "words", "lower_bound": 0.3}, {"decision": "argmax"}, {}),
+        ],
+    )
+    def test_a_parameter_without_effect_is_refused(self, given, idle, used):
+        X, y = sized()
+        net = SimLossClassifier(class_order=SIZES, **{**QUICK, "max_iter": 1}, **given)
+        name = list(given)[-1]
+        with pytest.raises(ValueError, match=f"`{name}` is for a loss with similarity, but got"):
+            clone(net).set_params(**idle).fit(X, y)
+        clone(net).set_params(**used).fit(X, y)
 
     @pytest.mark.parametrize("loss", ["cross-entropy", "blended"])
     def test_smoothness_by_the_rule_is_that_of_the_number_of_examples(self, loss):

@@ -1,6 +1,7 @@
 """The losses as a scikit-learn classifier."""
 
 from collections.abc import Sequence
+from inspect import signature
 from typing import Any, Self
 
 import numpy as np
@@ -55,7 +56,8 @@ class SimLossClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             - a :class:`simloss.Tree` or a :class:`simloss.Similarity`; names are matched with the
               labels, and there may be more of them;
             - a (K, K) array in class order, or a pandas table with the labels on both sides.
-        r: for "order" and "values", in [0, 1).
+        r: for "order" and "values", in [0, 1). Where the similarity shapes neither the loss nor the
+            answers, as by default, an `r`, `lower_bound` or `temperature` is an error in `fit`.
         loss: "simloss", "proper", "soft-target", "blended" (proper with a tenth of cross entropy)
             or "cross-entropy", which ignores the similarity.
         decision: as for :func:`simloss.decide`: "argmax", "median", "mean", a (K, K) cost in
@@ -102,7 +104,7 @@ class SimLossClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         >>> size = np.digitize(X[:, 0] + X[:, 1], [-1, 1])
         >>> y = np.array(["small", "medium", "large"])[size]
         >>> net = simloss.SimLossClassifier(
-        ...     r=0.5, decision="median", class_order=["small", "medium", "large"],
+        ...     loss="blended", r=0.5, class_order=["small", "medium", "large"],
         ...     max_iter=30, learning_rate=0.01, random_state=0,
         ... ).fit(X, y)
         >>> net.predict([[-2, -2, 0], [0, 0, 0], [2, 2, 0]])
@@ -252,6 +254,19 @@ class SimLossClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         _checks.fraction("validation_fraction", self.validation_fraction)
         if self.smoothness != BY_RULE:
             _checks.at_least_zero("smoothness", self.smoothness)
+        self._refuse_without_effect()
+
+    def _refuse_without_effect(self) -> None:
+        """One sentence on a parameter of a similarity that shapes neither loss nor answers."""
+        if self.loss != BASELINE or self.smoothness != 0 or self._decision() is None:
+            return
+        usual = signature(SimLossClassifier).parameters
+        for name in ("r", "lower_bound", "temperature"):
+            if (value := getattr(self, name)) != usual[name].default:
+                raise ValueError(
+                    f"`{name}` is for a loss with similarity, but got {value!r} with loss "
+                    f"{BASELINE!r}; choose another loss or leave out `{name}`."
+                )
 
     def _learn_classes(self, classes: Array, categories: list[Any] | None) -> None:
         self.classes_ = classes

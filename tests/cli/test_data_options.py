@@ -224,8 +224,8 @@ class TestPredict:
         main(["predict", model, "new.csv", "--out", "answers.csv", "--all"])
         output = capsys.readouterr()
         assert "Answers: answers.csv (3 examples)" in output.out
-        assert "1 rows have a 'region' the model has never seen" in output.err
-        assert "1 rows have no 'joined', which no training row lacked" in output.err
+        assert "1 row has a 'region' the model has never seen" in output.err
+        assert "1 row has no 'joined', which no training row lacked" in output.err
         answers = pd.read_csv("answers.csv")
         assert list(answers.columns) == [
             *("row", "answer", "probability", "expected_cost", "outside"),
@@ -454,8 +454,15 @@ class TestWhatWasSwallowed:
         (tmp_path / "ages" / "3" / "phone.heic").write_bytes(b"?")
         main(["predict", "model.safetensors", "ages/3"])
         told = capsys.readouterr().err
-        assert "1 files are left out (an unknown format; save them as .png or" in told
+        assert "1 file is left out (an unknown format; save them as .png or" in told
         assert "phone.heic" in told
+
+    def test_rows_that_are_cut_short_are_counted(self, capsys, tmp_path):
+        (tmp_path / "t.csv").write_text("x,z,y\n" + "1,2,1\n2,5,2\n3,4,3\n" * 9 + "4,3\n")
+        main(["train", "t.csv", "--target", "y", "--epochs", "1"])
+        told = capsys.readouterr().out
+        assert "\n  1 row has fewer cells than the heading; those it lacks count as empty" in told
+        assert "\n  1 row without a class is left out" in told
 
     def test_the_target_twice_is_refused(self, capsys, tmp_path):
         path = tmp_path / "twice.csv"

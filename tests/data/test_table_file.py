@@ -48,6 +48,21 @@ class TestCells:
         path = write(tmp_path, "a;b;y\n1;2\n3;4;x\n")
         assert list(read_table(path).columns) == ["a", "b", "y"]
 
+    @pytest.mark.parametrize(
+        ("text", "short"),
+        [
+            ("a,b,y\n1,2,x\n3\n4,5,\n6,7\n\n8,9,z\n", 2),
+            ("a;b;y;\n1;2;x;\n3;4;z;\n", 0),
+            ('a,b,y\n1,"2\n,3",x\n4,"5, 6"\n', 1),
+            ("a;b;y;\n1;2;x\n3;4;z\n5;6\n", 1),
+            (",,y\n,,x\n,\n", 1),
+            (",,\n1,,\n2\n", 0),
+            ("y\nx\n\nz\n", 0),
+        ],
+    )
+    def test_rows_with_fewer_cells_than_the_heading_are_counted(self, tmp_path, text, short):
+        assert read_table(write(tmp_path, text)).attrs["short_rows"] == short
+
 
 class TestHeadings:
     """A few packed bytes may hold millions of them; pandas would make a column of each."""

@@ -31,6 +31,7 @@ from .matrices import (
 from .names import (
     choice,
     class_names,
+    counted,
     distinct,
     in_class_order,
     is_missing,

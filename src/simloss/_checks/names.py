@@ -90,6 +90,16 @@ def nearest_spelling(name: str, known: Iterable[str]) -> str:
     return f" (did you mean {spelt[close[0]]!r}?)" if close else ""
 
 
+def counted(count: int, one: str, several: str) -> str:
+    """The number and what there are so many of.
+
+    Example:
+        >>> counted(1, "row is", "rows are"), counted(1200, "row is", "rows are")
+        ('1 row is', '1,200 rows are')
+    """
+    return f"{count:,} {one if count == 1 else several}"
+
+
 def permutation(name: str, order: Sequence[str], known: Sequence[str], what: str) -> list[int]:
     """The index in `known` of each of `order`, which must list each of `known` once."""
     if isinstance(order, str):

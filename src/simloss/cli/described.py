@@ -3,8 +3,9 @@
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from .. import _checks
 from .parameters import as_list
 
 if TYPE_CHECKING:
@@ -15,6 +16,23 @@ if TYPE_CHECKING:
 
 _MOST_SHOWN = 2000  # classes, of which the nearest are looked for
 _FEWEST = 20  # examples to test with
+_LACKING = (
+    (
+        "short_rows",
+        "row has fewer cells than the heading; those it lacks count as empty",
+        "rows have fewer cells than the heading; those they lack count as empty",
+    ),
+    (
+        "rows_without_class",
+        "row without a class is left out",
+        "rows without a class are left out",
+    ),
+    (
+        "rows_without_image",
+        "row without an image is left out",
+        "rows without an image are left out",
+    ),
+)
 
 
 def described(data: "DataConfig", dataset: "Dataset", made: "Proposal") -> Iterator[str]:
@@ -37,12 +55,7 @@ def described(data: "DataConfig", dataset: "Dataset", made: "Proposal") -> Itera
             f"  column {name!r} tells the class by itself; if it is known only after the class, "
             f"leave it out: --drop {shlex.quote(as_list([name]))}"
         )
-    if count := notes.get("rows_without_class"):
-        yield f"  {count:,} rows without a class are left out"
-    if count := notes.get("rows_without_image"):
-        yield f"  {count:,} rows without an image are left out"
-    for reason, entry in notes.get("left_out", {}).items():
-        yield f"  {entry['count']:,} files left out ({reason}): {', '.join(entry['names'][:3])}"
+    yield from _lacking(notes)
     if "parts" in notes:
         yield f"  {notes['parts']}"
     yield _classes(dataset, made)
@@ -61,6 +74,16 @@ def described(data: "DataConfig", dataset: "Dataset", made: "Proposal") -> Itera
     yield f"Similarity: {name.removesuffix('.npz')}, because {made.reason}{chosen}"
     if made.cost == made.similarity:
         yield from _most_alike(dataset, made)
+
+
+def _lacking(notes: dict[str, Any]) -> Iterator[str]:
+    """The rows and files that lack something, line by line."""
+    for name, one, several in _LACKING:
+        if count := notes.get(name):
+            yield f"  {_checks.counted(count, one, several)}"
+    for reason, entry in notes.get("left_out", {}).items():
+        files = _checks.counted(entry["count"], "file", "files")
+        yield f"  {files} left out ({reason}): {', '.join(entry['names'][:3])}"
 
 
 def split_described(setup: "Setup", seeds: tuple[int, ...]) -> Iterator[str]:

@@ -25,7 +25,7 @@ from .images import UNREADABLE, Cache, Images, LeftOut, RowName, images, wanted_
 from .rows import rows
 from .source import Folder, Listed, Progress, Source
 from .table import superclasses
-from .table_file import column, read_table
+from .table_file import column, notes_on_rows, read_table
 from .target import target as classes_of
 
 IMAGE_ENDINGS = (".jpg", ".jpeg", ".png", ".webp", ".bmp", ".tif", ".tiff", ".jfif")
@@ -150,7 +150,12 @@ def image_table(
         class_names=classes.order.names,
         superclasses=superclasses(frame, found, superclass, classes),
         groups=same[picked],
-        notes={**classes.notes, **_without_image(int((~has_image).sum())), **_about(pictures)},
+        notes={
+            **classes.notes,
+            **notes_on_rows(frame),
+            **_without_image(int((~has_image).sum())),
+            **_about(pictures),
+        },
     )
 
 

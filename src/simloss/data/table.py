@@ -19,7 +19,7 @@ from .errors import DataError
 from .images import Cache
 from .leaks import telling_columns
 from .node_labels import with_node_labels
-from .table_file import column, read_table
+from .table_file import column, notes_on_rows, read_table
 from .target import Target
 from .target import target as classes_of
 from .text_columns import TFIDF, check_encoder, text_cells, texts_joined, with_texts
@@ -102,6 +102,7 @@ def table(
     check_encoder(encoder, columns, found)
     columns, inputs, texts = texts_joined(columns), table_numbers(frame, columns), None
     about = {
+        **notes_on_rows(every),
         "unused": unused,
         "not_numbers": _not_numbers(frame, columns, inputs),
         "tells_class": telling_columns(columns, inputs, labels),

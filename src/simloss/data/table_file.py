@@ -46,20 +46,30 @@ def read_table(
             "1.250" is 1250 even in a file that does not show it.
 
     Returns:
-        The frame; `attrs["with_commas"]` lists its columns in which points separate thousands.
+        The frame; `attrs["with_commas"]` lists its columns in which points separate thousands,
+        `attrs["short_rows"]` counts its rows with fewer cells than the heading.
     """
     _require_table(path)
     check_fits_memory(path)
     decimal: str | None = "."
+    short = 0
     with _told_in_a_sentence(path):
         if path.suffix.lower() == ".parquet":
             frame = read_parquet(path)
         else:
             options, decimal = _csv_options(path, (*text_columns, *with_commas))
             frame = _csv(path, options)
+            short = _short_rows(path, frame, options["sep"])
     if frame.empty:
         raise DataError(f"'{path}' must hold rows below its heading, but it has none.")
-    return _with_plain_numbers(_headed(path, frame), decimal, with_commas)
+    frame = _with_plain_numbers(_headed(path, frame), decimal, with_commas)
+    frame.attrs["short_rows"] = short
+    return frame
+
+
+def notes_on_rows(frame: Any) -> dict[str, int]:
+    """What a dataset's notes say about the rows of a table that was read."""
+    return {name: count for name in ("short_rows",) if (count := frame.attrs.get(name))}
 
 
 def table_parts(path: Path, rows: int, text_columns: tuple[str, ...] = ()) -> Iterator[Any]:
@@ -175,6 +185,18 @@ def _csv(path: Path, options: dict[str, Any]) -> Any:
 
     with _no_more_cells_than_headings(path), _unpacked(path) as file:
         return pandas.read_csv(file, index_col=False, **options)
+
+
+def _short_rows(path: Path, frame: Any, separator: str) -> int:
+    """How many rows have fewer cells than the heading: pandas fills them up without a word."""
+    if not len(frame.columns) or frame.iloc[:, -1].notna().all():  # no row lacks its last cell
+        return 0
+    with _opened(path) as lines, suppress(csv.Error):  # a cell larger than its limit
+        cells = csv.reader(lines, delimiter=separator, skipinitialspace=True)
+        rows = (row for row in cells if len(row) > 1 or "".join(row).strip())
+        width = max((place for place, name in enumerate(next(rows), 1) if name.strip()), default=0)
+        return sum(len(row) < width for row in rows)
+    return 0
 
 
 def _csv_parts(path: Path, options: dict[str, Any], rows: int) -> Iterator[Any]:

@@ -7,6 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from ... import _checks
 from ..._disk import expanded
 from ..._imports import names_an_attribute
 from ...data import DataError, Encoder, encoded_texts, rows
@@ -28,7 +29,6 @@ from .row_facts import identifiers, outside
 _BY_NAME = ("diamonds", "abalone")
 # What a cell is not, where its text has no number.
 _KINDS = {"number": "numbers", "date": "such dates", "rank": "words the model knows"}
-_UNREAD = {UNREADABLE: "cannot be read"}
 
 
 @dataclass(frozen=True)
@@ -137,10 +137,12 @@ def _news(encoder: Encoder, frame: Any, cells: Tensor) -> list[str]:
         numbers = some.numpy()
         unseen = int((numbers == -1).sum()) if each.kind == "category" else 0
         if unseen:
-            notes.append(f"{unseen:,} rows have a {each.name!r} the model has never seen")
+            rows_with = _checks.counted(unseen, "row has", "rows have")
+            notes.append(f"{rows_with} a {each.name!r} the model has never seen")
         gaps = int(frame[each.name].isna().sum())
         if gaps and not each.has_missing:
-            notes.append(f"{gaps:,} rows have no {each.name!r}, which no training row lacked")
+            rows_with = _checks.counted(gaps, "row has", "rows have")
+            notes.append(f"{rows_with} no {each.name!r}, which no training row lacked")
         odd = not_understood(frame[each.name], numbers)
         if odd is not None:
             count, shown = odd
@@ -172,14 +174,20 @@ def _images(saved: SavedModel, path: Path, image_column: str | None) -> NewData:
     names = [str(name) for name in frame[heading]]
     inputs = rows(pictures.inputs, torch.tensor([at[name] for name in names]))
     lacking = int((~has_image).sum())
-    notes = (f"{lacking:,} rows without an image are left out",) if lacking else ()
+    counted = _checks.counted(lacking, "row without an image is", "rows without an image are")
+    notes = (f"{counted} left out",) if lacking else ()
     return NewData(inputs, names, "file", _truth(saved, frame), (*notes, *_unread(pictures)))
 
 
 def _unread(pictures: Images) -> tuple[str, ...]:
     """What has no answer, a sentence each."""
     return tuple(
-        f"{entry['count']:,} files {_UNREAD.get(reason, f'are left out ({reason})')}: "
-        f"{', '.join(entry['names'][:3])}"
+        f"{_unread_files(entry['count'], reason)}: {', '.join(entry['names'][:3])}"
         for reason, entry in pictures.left_out.items()
     )
+
+
+def _unread_files(count: int, reason: str) -> str:
+    if reason == UNREADABLE:
+        return f"{_checks.counted(count, 'file', 'files')} cannot be read"
+    return f"{_checks.counted(count, 'file is', 'files are')} left out ({reason})"

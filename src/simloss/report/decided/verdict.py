@@ -3,6 +3,7 @@
 import math
 from dataclasses import dataclass
 
+from ... import _checks
 from .estimates import Estimate, change
 from .judged import KAPPA, Judged, Line
 from .passes import CALIBRATED
@@ -125,10 +126,12 @@ def _kappa(found: Judged) -> list[str]:
 def _notes(found: Judged) -> list[str]:
     notes = []
     if found.left_out:
-        notes.append(f"{found.left_out:,} rows without a known class are left out.")
+        lacking = "row without a known class is", "rows without a known class are"
+        notes.append(f"{_checks.counted(found.left_out, *lacking)} left out.")
     nodes = int((found.truth >= len(found.mistakes.order.names)).sum())
     if nodes:
-        notes.append(f"{nodes:,} rows name only an inner node: an answer below it counts as right.")
+        named = _checks.counted(nodes, "row names", "rows name")
+        notes.append(f"{named} only an inner node: an answer below it counts as right.")
     constant = found.lines[-1]
     if constant.costs.mean() <= found.chosen.costs.mean():
         notes.append(f"Answering {constant.rule} would not cost more.")

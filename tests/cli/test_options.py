@@ -245,6 +245,13 @@ def test_a_loss_that_is_misspelt(command, capsys):
     assert "'module:class', but got 'blend' (did you mean 'blended'?)." in sentence
 
 
+def test_a_model_that_is_replaced_is_said(capsys):
+    Path("t.csv").write_text("x,y\n" + "1,1\n2,2\n3,3\n" * 9)
+    for end in ("", " (replaced)"):
+        main(["train", "t.csv", "--target", "y", "--epochs", "1"])
+        assert capsys.readouterr().out.endswith(f"\nModel: model.safetensors{end}\n")
+
+
 def test_one_name_without_a_vector(capsys):
     rows = "".join(f"{i % 7},{('rose', 'tulip', 'xyzzyq')[i % 3]}\n" for i in range(60))
     Path("t.csv").write_text("x,y\n" + rows)

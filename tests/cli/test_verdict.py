@@ -43,8 +43,10 @@ def test_compare_says_what_may_be_wrong_how_long_it_takes_and_what_to_do_next(ta
     assert "→ what we would use; change and better in: against cross entropy, " in said
     assert "To train it on all the data: simloss train --from runs/codes-" in said
     [run] = Path("runs").iterdir()
+    Path("model.safetensors").touch()
     main(["train", "--from", str(run), "--out", "model.safetensors"])
     told = capsys.readouterr()
+    assert told.out.endswith("\nModel: model.safetensors (replaced)\n")
     assert "codes: all 300 examples, " in told.out
     assert "epoch 1: loss " in told.err
     assert "validation" not in told.err  # there is none

@@ -176,6 +176,24 @@ def test_one_writer_at_a_time_and_no_stale_lock(folder):
         folder.append([(record("a"), None)])
 
 
+def test_a_folder_of_something_else_is_left_alone(folder):
+    folder.path.mkdir(exist_ok=True)
+    (folder.path / ".gitkeep").touch()
+    (folder.path / "thesis.tex").touch()
+    for resume in (False, True):
+        with (
+            pytest.raises(RunFolderError, match="new or empty folder, or a run, but it holds 'the"),
+            folder.open_for_writing(comparison("abalone"), resume=resume),
+        ):
+            pass
+    assert len(list(folder.path.iterdir())) == 2
+    (folder.path / "thesis.tex").unlink()
+    with folder.open_for_writing(comparison("abalone"), resume=False):
+        (folder.path / "thesis.tex").touch()
+    with folder.open_for_writing(comparison("abalone"), resume=True):
+        pass
+
+
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="needs a folder even root cannot write")
 def test_a_folder_that_cannot_be_written():
     with (

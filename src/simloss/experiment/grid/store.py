@@ -59,6 +59,7 @@ class RunFolder:
         Treatments and seeds of an earlier run stay in the configuration: their records count.
         """
         try:
+            self._refuse_strangers()
             own_folder(self.cells_path)
         except OSError as error:
             cannot_write(self.path, error)
@@ -167,6 +168,18 @@ class RunFolder:
                 os.ftruncate(file.fileno(), 0)
                 file.write(f"{os.getpid()}\n".encode())
             yield
+
+    def _refuse_strangers(self) -> None:
+        """A folder of something else is left alone; what a crash left of a run is ours."""
+        ours = (self.config_path, self.records_path, self.cells_path)
+        if not self.path.is_dir() or any(map(os.path.lexists, ours)):
+            return
+        for name in sorted(os.listdir(self.path)):
+            if not name.startswith("."):
+                raise RunFolderError(
+                    f"'{self.path}' must be a new or empty folder, or a run, but it holds "
+                    f"{name!r}; name another with --out."
+                )
 
     def _check_same(self, config: Config, resume: bool) -> None:
         if not resume:

@@ -83,6 +83,7 @@ def train_recommended(
     if out.suffix != ".safetensors":
         raise ValueError(f"`--out` must end in .safetensors, but got '{out}'.")
     _checks.in_existing_folder("--out", out)
+    replaced = " (replaced)" * out.exists()
     yield (
         f"{setup.dataset.name}: all {len(setup.dataset):,} examples, {config.training.epochs} "
         f"epochs; {treatment.label}, answered by {config.rules[-1]}"
@@ -102,4 +103,4 @@ def train_recommended(
         lambda line: on_epoch({**line, "validation": {}}),  # measured on what it is trained on
     )
     saved_model(setup, net, objective, parts["train"], found.temperature).save(out)
-    yield f"Model: {out}"
+    yield f"Model: {out}{replaced}"

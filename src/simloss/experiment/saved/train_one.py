@@ -20,6 +20,7 @@ def train_and_save(setup: Setup, out: Path, on_epoch: OnEpoch = lambda line: Non
     if out.suffix != ".safetensors":
         raise ValueError(f"`--out` must end in .safetensors, but got '{out}'.")
     _checks.in_existing_folder("--out", out)
+    replaced = " (replaced)" * out.exists()
     config, dataset, judge = setup.config, setup.dataset, setup.judge
     treatment, seed, rule = config.treatments[-1], config.seeds[0], config.rules[-1]
     judge.try_out(config.rules, config.training.stop_on)
@@ -43,7 +44,7 @@ def train_and_save(setup: Setup, out: Path, on_epoch: OnEpoch = lambda line: Non
         known = [metrics.find(name) for name in judge.names if name in values]
         shown = [f"{each.label} {each.format(values[each.name])}" for each in known]
         yield f"{part}: {', '.join(shown)}"
-    yield f"Model: {out}"
+    yield f"Model: {out}{replaced}"
 
 
 def saved_model(

@@ -245,6 +245,13 @@ def test_a_loss_that_is_misspelt(command, capsys):
     assert "'module:class', but got 'blend' (did you mean 'blended'?)." in sentence
 
 
+@pytest.mark.parametrize("order", [["--class-order", "1,2"], ["--class-order=1,2"]])
+def test_an_option_is_called_as_it_was_typed(order, capsys):
+    Path("t.csv").write_text("x,y\n" + "1,1\n2,2\n3,3\n" * 9)
+    sentence = fails(capsys, "train", "t.csv", "--target", "y", *order)
+    assert "`--class-order` must name all 3 classes, but '3' is missing." in sentence
+
+
 def test_a_model_that_is_replaced_is_said(capsys):
     Path("t.csv").write_text("x,y\n" + "1,1\n2,2\n3,3\n" * 9)
     for end in ("", " (replaced)"):

@@ -108,7 +108,9 @@ def test_mistakes(capsys, tmp_path):
     )
     assert "`trials` must be at least 2" in refused(capsys, "abalone", "--trials", "1")
     assert "`budget` must be at least 1" in refused(capsys, "abalone", "--budget", "0")
-    assert "`search_seeds` must be at least 1" in refused(capsys, "abalone", "--search-seeds", "0")
+    assert "`--search-seeds` must be at least 1" in refused(
+        capsys, "abalone", "--search-seeds", "0"
+    )
     assert "`seeds` must be at least 1" in refused(capsys, "abalone", "--seeds", "0")
     assert "`metric` must be a known metric, but got 'speed'" in refused(
         capsys, "abalone", "--metric", "speed"

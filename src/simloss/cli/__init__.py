@@ -6,6 +6,7 @@ in a file of its own and add a line to `_VERBS`; the file is imported when the v
 """
 
 import os
+import re
 import sys
 from typing import TYPE_CHECKING, NoReturn
 
@@ -84,7 +85,18 @@ def _run(arguments: list[str] | None) -> None:
         sentence = _sentence(error)
         if sentence is None or os.environ.get("SIMLOSS_TRACEBACK"):
             raise
-        _fail(sentence)
+        _fail(_as_typed(sentence, given))
+
+
+def _as_typed(sentence: str, given: list[str]) -> str:
+    """With `class_order`, the name in Python, as --class-order where that was typed."""
+    typed = {each.partition("=")[0] for each in given}
+
+    def option(name: re.Match[str]) -> str:
+        flag = f"--{name[1].replace('_', '-')}"
+        return f"`{flag}`" if flag in typed else name[0]
+
+    return re.sub("`([a-z]+_[a-z_]+)`", option, sentence)
 
 
 def _sentence(error: BaseException) -> str | None:

@@ -108,9 +108,7 @@ class TestCompare:
         main(["compare", things, "--target", "thing", *FEW, "--out", "run"])
         output = capsys.readouterr().out
         assert "4 classes, in no order: bus, cat, lion, truck" in output
-        assert (
-            "Similarity: words-angle, because the class names are words and their angles" in output
-        )
+        assert "Similarity: words-angle, because the class names are words; --sim" in output
         assert "; if the classes have an order, name it with --class-order\n" in output
         assert "similarity" in output
         record = RunFolder(tmp_path / "run").records()[0]

@@ -35,7 +35,8 @@ def test_searches_then_compares_and_says_so(capsys):
     assert "trial 1: soft targets, r = 0.5: MAE" in output.err
     assert "trial 2: cross entropy: MAE" in output.err
     assert "Search: 3 trials" in output.out
-    assert "on test data that the search has not seen" in output.out
+    assert "\nCross entropy and soft targets, r = 0." in output.out
+    assert ", with fresh seeds, on test data that the search has not seen:" in output.out
     assert "cannot tell whether training with similarity helps" in output.out
     assert "All runs are judged on the same test examples" in output.out
     report = Path(output.out.split("Report: ")[1].strip())

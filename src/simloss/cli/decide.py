@@ -56,7 +56,7 @@ def decide(
     by_value
         Let absolute and squared costs go by the numbers or dates that the classes are.
     temperature
-        Of the probabilities, as decide has found it with the truth; 1 if not given.
+        Temperature to apply: the one that decide --truth printed; 1 if not given.
     abstain
         Give no answer where it is expected to cost more than this.
     out

@@ -120,7 +120,7 @@ def tune(
     print(_planned(made), flush=True)
     with stopped_politely(lambda: f"The trials that ended are recorded in '{folder}'"):
         found = search(made, folder, _tell, setup)
-    for line in _told(made, found):
+    for line in _told(made, found, len(others)):
         print(line, flush=True)
     arm = found.candidate
     run_and_report(
@@ -163,9 +163,9 @@ def _planned(made: "Plan") -> str:
     return f"Search: {ends}; a trial that is behind is given up. --trials and --budget change this."
 
 
-def _told(made: "Plan", found: "Found") -> Iterator[str]:
+def _told(made: "Plan", found: "Found", rivals: int) -> Iterator[str]:
     """What was found, in sentences."""
-    from .. import metrics
+    from .. import _checks, metrics
     from ..loss.registry import BASELINE
 
     metric = metrics.find(made.metric)
@@ -186,4 +186,6 @@ def _told(made: "Plan", found: "Found") -> Iterator[str]:
             f"Best: {found.best.label}, {metric.label} {best} {where}; "
             f"cross entropy {baseline}{then}."
         )
-    yield "Now both with fresh seeds, on test data that the search has not seen:"
+    also = _checks.counted(rivals, "rival", "rivals")
+    compared = f"Cross entropy and {found.candidate.label}" + f", beside {also}" * (rivals > 0)
+    yield f"{compared}, with fresh seeds, on test data that the search has not seen:"

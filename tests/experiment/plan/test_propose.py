@@ -58,9 +58,7 @@ def test_what_follows():
         "similarity",
         "words-angle",
     )
-    assert (
-        words.reason == "the class names are words and their angles keep the proper losses proper"
-    )
+    assert words.reason == "the class names are words"
     tree = proposal(of("robin", "cod", superclasses=("bird", "fish")))
     assert (tree.metrics[0], tree.rules) == ("mean_height", ("argmax", "tree"))
 

@@ -187,14 +187,14 @@ def why_not_words(names: tuple[str, ...], missing: str = "error") -> str | None:
 
 @lru_cache(maxsize=4)
 def _about_angles(names: tuple[str, ...], missing: str) -> str:
-    """Whether the angles of the names keep the proper losses proper at every value tried."""
+    """A warning if the angles of the names may make the proper losses improper at some value."""
     if len(names) > _TESTED_UP_TO:
         return ""
     for temperature in values_of("words-angle"):
         known = similarity.words(names, kernel="angle", temperature=temperature, missing=missing)
         if not known.diagnose().proper:
             return f", though the proper losses are not proved proper at t = {temperature}"
-    return " and their angles keep the proper losses proper"
+    return ""
 
 
 def _which(dataset: Dataset, missing: str) -> str:

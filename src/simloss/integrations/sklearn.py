@@ -1,5 +1,6 @@
 """The losses as a scikit-learn classifier."""
 
+import warnings
 from collections.abc import Sequence
 from inspect import signature
 from typing import Any, Self
@@ -57,7 +58,7 @@ class SimLossClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
               labels, and there may be more of them;
             - a (K, K) array in class order, or a pandas table with the labels on both sides.
         r: for "order" and "values", in [0, 1). Where the similarity shapes neither the loss nor the
-            answers, as by default, an `r`, `lower_bound` or `temperature` is an error in `fit`.
+            answers, as by default, `fit` warns of an `r`, `lower_bound` or `temperature`.
         loss: "simloss", "proper", "soft-target", "blended" (proper with a tenth of cross entropy)
             or "cross-entropy", which ignores the similarity.
         decision: as for :func:`simloss.decide`: "argmax", "median", "mean", a (K, K) cost in
@@ -254,18 +255,23 @@ class SimLossClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         _checks.fraction("validation_fraction", self.validation_fraction)
         if self.smoothness != BY_RULE:
             _checks.at_least_zero("smoothness", self.smoothness)
-        self._refuse_without_effect()
+        self._warn_of_no_effect()
 
-    def _refuse_without_effect(self) -> None:
-        """One sentence on a parameter of a similarity that shapes neither loss nor answers."""
+    def _warn_of_no_effect(self) -> None:
+        """One sentence on a parameter of a similarity that shapes neither loss nor answers.
+
+        No error: a search over losses and values has such a pair, and wants the baseline.
+        """
         if self.loss != BASELINE or self.smoothness != 0 or self._decision() is None:
             return
         usual = signature(SimLossClassifier).parameters
         for name in ("r", "lower_bound", "temperature"):
             if (value := getattr(self, name)) != usual[name].default:
-                raise ValueError(
-                    f"`{name}` is for a loss with similarity, but got {value!r} with loss "
-                    f"{BASELINE!r}; choose another loss or leave out `{name}`."
+                warnings.warn(
+                    f"`{name}`={value!r} changes nothing with loss {BASELINE!r}, only with a loss "
+                    f"that uses the similarity.",
+                    UserWarning,
+                    stacklevel=4,
                 )
 
     def _learn_classes(self, classes: Array, categories: list[Any] | None) -> None:

@@ -92,6 +92,33 @@ def test_the_command_it_recommends_works(folder, capsys):
     assert (folder / "page.html").exists()
 
 
+COSTS = {
+    "squared": (["--cost", "squared"], "--cost zero-one"),
+    "by value": (["--cost", "squared", "--by-value"], "--cost zero-one"),
+    "abstain": (["--cost", "squared", "--abstain", "0.5"], "--cost zero-one"),
+    "file": (["--cost", "cost.csv"], "--cost zero-one --class-order 1,2,3,4"),
+}
+
+
+@pytest.mark.parametrize(("options", "command"), COSTS.values(), ids=COSTS)
+def test_the_most_probable_class_is_answered_where_it_is_clearly_better(
+    folder, capsys, options, command
+):
+    frame, _ = table(400)
+    best = frame.to_numpy().argmax(1)
+    (folder / "cost.csv").write_text(",1,2,3,4\n1,0,1,9,9\n2,1,0,1,9\n3,9,1,0,1\n4,9,9,1,0\n")
+    frame.assign(quality=[NAMES[k] for k in best]).to_csv("sure.csv", index=False)
+    main(["decide", "sure.csv", "--truth", "quality", *options, "--out", "now.csv"])
+    said = capsys.readouterr().out
+    assert "→  the most probable class" in said
+    assert f"Answer new rows: simloss decide new.csv {command} --out answers.csv\n" in said
+    assert ("--abstain 0.5 is left out" in said) == ("--abstain" in options)
+    frame.to_csv("new.csv", index=False)
+    main(said.partition("Answer new rows: simloss ")[2].splitlines()[0].split())
+    for name in ("now.csv", "answers.csv"):
+        assert (pd.read_csv(name)["answer"] - 1).tolist() == best.tolist()
+
+
 @pytest.mark.parametrize("ending", [".csv", ".parquet", ".npz"])
 def test_every_kind_of_file_says_the_same(folder, ending, capsys):
     frame, truth = table(300)

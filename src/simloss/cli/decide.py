@@ -66,7 +66,9 @@ def decide(
     """
     from .. import _checks
     from ..data.probability_file import ProbabilityFile
+    from ..report.decided.judged import judged
     from ..report.decided.mistakes import Mistakes, Told
+    from ..report.decided.passes import CALIBRATED
 
     _check_options(truth, superclass, temperature, page)
     if out is not None:
@@ -87,14 +89,21 @@ def decide(
         raise ValueError("`--superclass` must go with a tree of the classes: give it with --tree.")
     used = _checks.positive("--temperature", 1.0 if temperature is None else temperature)
     if truth is not None:
+        found = judged(file, mistakes, truth=truth, superclass=superclass)
         options: dict[str, object] = {
             "--cost": mistakes.kind if mistakes.reason else cost,
             "--class-order": as_list(class_order) if class_order else None,
             "--similarity": similarity,
             "--tree": tree,
+            "--by-value": by_value or None,
+            "--abstain": abstain,
         }
-        again = _again(options, by_value=by_value, abstain=abstain)
-        used = _judge(file, mistakes, truth, superclass, page, again)
+        if found.stays:
+            options = _by_argmax(options, told.names if tree is None else None)
+        used = found.temperature if found.chosen.probabilities == CALIBRATED else 1.0
+        _say(found, file.path, page, _again(options, used), abstain)
+        if found.stays:
+            mistakes, abstain = mistakes.zero_one, None
     if truth is None or out is not None:
         _answer(file, mistakes, used, abstain, out, says_classes=truth is None)
 
@@ -118,53 +127,48 @@ def _say_classes(mistakes: "Mistakes") -> None:
         print(f"Cost: {mistakes.kind}, because {mistakes.reason}; --cost chooses another")
 
 
-def _judge(
-    file: "ProbabilityFile",
-    mistakes: "Mistakes",
-    truth: str,
-    superclass: str | None,
-    page: Path | None,
-    again: list[str],
-) -> float:
-    """Say and write what each rule costs; the temperature to answer with."""
+def _say(
+    found: "Judged", path: Path, page: Path | None, command: str, abstain: float | None
+) -> None:
+    """Say and write what each rule costs."""
     from .._disk import whole_file
     from ..report.decided import table
-    from ..report.decided.judged import judged
     from ..report.decided.page import page as page_of
     from ..report.decided.verdict import verdict
 
-    found = judged(file, mistakes, truth=truth, superclass=superclass)
-    used = _temperature(found)
     told = verdict(found)
-    if used != 1:
-        again = [*again, "--temperature", f"{used:.4g}"]
-    command = shlex.join([*again, "--out", "answers.csv"])
-    name = file.path.name.split(".")[0]
-    target = file.path.with_name(f"{name}-decide.html") if page is None else page
-    content = page_of(found, told, file.path, command)
+    target = path.with_name(f"{path.name.split('.')[0]}-decide.html") if page is None else page
+    content = page_of(found, told, path, command)
     with whole_file(target) as written:
         written.write(content.encode())
-    _say_classes(mistakes)
+    _say_classes(found.mistakes)
     print(f"\n{table.as_text(found)}\n\n{told.sentence}")
     for text in (*told.advice, *told.notes):
         print(text)
+    if found.stays and abstain is not None:
+        rule = found.own.rule
+        print(f"--abstain {abstain:g} is left out, because it is about the cost of {rule}.")
     print(f"\nAnswer new rows: {command}\nPage: {target}", flush=True)
-    return used
 
 
-def _temperature(found: "Judged") -> float:
-    from ..report.decided.passes import CALIBRATED
+def _by_argmax(options: dict[str, object], names: "tuple[str, ...] | None") -> dict[str, object]:
+    """The options that answer by the most probable class; `names` tells which columns are one."""
+    order = options["--class-order"] or (as_list(names) if names else None)
+    return {"--cost": "zero-one", "--class-order": order, "--tree": options["--tree"]}
 
-    return found.temperature if found.chosen.probabilities == CALIBRATED else 1.0
 
-
-def _again(options: dict[str, object], *, by_value: bool, abstain: float | None) -> list[str]:
+def _again(options: dict[str, object], temperature: float) -> str:
     """The same command for new probabilities."""
     words = ["simloss", "decide", "new.csv"]
     for option, value in options.items():
-        words += [] if value is None else [option, str(value)]
-    words += ["--by-value"] if by_value else []
-    return words if abstain is None else [*words, "--abstain", f"{abstain:g}"]
+        if value is not None:
+            words += [option] if value is True else [option, _spelled(value)]
+    words += ["--temperature", f"{temperature:.4g}"] if temperature != 1 else []
+    return shlex.join([*words, "--out", "answers.csv"])
+
+
+def _spelled(value: object) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def _answer(

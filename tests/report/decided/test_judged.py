@@ -153,6 +153,32 @@ def test_a_tendency_and_a_loss_are_called_so(tmp_path):
     assert told.sentence.startswith("Stay with the most probable class")
 
 
+def test_what_is_marked_and_written_is_what_the_sentence_advises(tmp_path):
+    """The mean of probabilities that say nothing beyond the most probable class is worse."""
+    random = np.random.default_rng(0)
+    p = random.dirichlet(np.full(CLASSES, 0.7), 500)
+    for truth in (p.argmax(1), np.where(random.random(500) < 0.9, p.argmax(1), 0)):
+        found = judge(written(tmp_path, p, truth), Told("squared"))
+        told = verdict(found)
+        assert found.stays
+        assert found.chosen is found.baseline
+        assert rows(found)[0].is_chosen
+        assert told.mood == ""
+        assert "--abstain" not in " ".join(told.advice)
+        html = page(found, told, Path("p.csv"), "simloss decide new.csv")
+        assert 'most probable class <span class="tag">we would use' in html
+        assert "answers by the most probable class:" in html or not costliest(found)
+
+
+def test_abstaining_is_advised_only_where_it_lowers_the_cost(tmp_path):
+    """The surer these are of a class, the likelier it is wrong."""
+    sure = np.linspace(0.95, 0.55, 200)
+    p = np.stack([sure, 1 - sure], axis=1)
+    truth = np.r_[np.arange(100) % 3 == 0, np.arange(100) % 10 == 0].astype(int)
+    told = verdict(judge(written(tmp_path, p, truth), Told("zero-one")))
+    assert "--abstain" not in " ".join(told.advice)
+
+
 def test_classes_in_no_order_cost_the_same(tmp_path):
     p, truth = drawn(200)
     found = judge(written(tmp_path, p, truth, ["elk", "ant", "cow", "bee", "dog"]))
@@ -320,7 +346,8 @@ class TestWords:
     def test_the_table(self, found):
         found, _, _ = found
         text = as_text(found)
-        assert len(text.splitlines()) == 1 + len(found.lines)
+        assert len(text.splitlines()) == 2 + len(found.lines)
+        assert text.endswith("\n   → what we would use")
         assert [row.is_chosen for row in rows(found)].count(True) == 1
         assert "→  the median" in text
         assert all(len(row.cells) == len(columns(found)) for row in rows(found))

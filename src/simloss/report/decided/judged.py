@@ -6,7 +6,9 @@ row, with the original probabilities and with the temperature of its fold. Of ea
 answers are kept, not the probabilities.
 """
 
+import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import torch
 from torch import Tensor
@@ -19,6 +21,7 @@ from ...decision.thresholds import best_cuts, held_out_answers
 from ...metrics import Curve, Reliability
 from ...metrics.curves import abstention_points, node_curve
 from ...metrics.uncertainty import reliability_of
+from .estimates import Estimate, change
 from .mistakes import Mistakes
 from .passes import AS_IS, CALIBRATED, SecondPass, Truths, first_pass, temperatures_of
 from .sampling import FOLDS, Sample
@@ -96,7 +99,7 @@ class Judged:
         return self.nll[1] < self.nll[0] and abs(self.temperature - 1) > _NEAR_ONE
 
     @property
-    def chosen(self) -> Line:
+    def own(self) -> Line:
         """The cost's own rule, on the probabilities that are more likely.
 
         Chosen without looking at its cost, so that the comparison is that of a single rule.
@@ -104,6 +107,22 @@ class Judged:
         own = [line for line in self.lines if line.rule == self.mistakes.rule]
         wanted = CALIBRATED if self.is_calibrated_better else AS_IS
         return next((line for line in own if line.probabilities == wanted), own[0])
+
+    @cached_property
+    def difference(self) -> Estimate:
+        """How much more the cost's own rule costs than the most probable class."""
+        return change(self.own.costs, self.baseline.costs)
+
+    @property
+    def stays(self) -> bool:
+        """Whether the most probable class is clearly better than the own rule, or costs nothing."""
+        is_other = self.own is not self.baseline
+        return is_other and (self.difference.low > 0 or math.isnan(self.difference.value))
+
+    @property
+    def chosen(self) -> Line:
+        """What to answer by."""
+        return self.baseline if self.stays else self.own
 
 
 def judged(

@@ -1,7 +1,7 @@
 """The cost of a mistake, as the user gives it, for the classes of a file."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -140,6 +140,11 @@ class Mistakes:
     def unit(self) -> str:
         """The unit after a number: " classes"."""
         return " classes" if self.kind == "absolute" and self.positions is None else ""
+
+    @property
+    def zero_one(self) -> "Mistakes":
+        """The same classes, where every mistake costs 1."""
+        return replace(self, kind="zero-one", cost="zero-one", positions=None)
 
     def rules(self) -> dict[str, tuple[Any, Any]]:
         """Label -> cost and positions, for every rule worth comparing; the plain one first."""

@@ -39,6 +39,7 @@ def page(found: Judged, verdict: Verdict, path: Path, again: str) -> str:
         "rows": rows(found),
         "noun": found.mistakes.noun,
         "rule": found.mistakes.rule,
+        "chosen": found.chosen.rule,
         "confusions": confusions,
         "has_nodes": found.node_curve is not None,
         "calibration": _calibration(found),

@@ -39,7 +39,7 @@ def columns(found: Judged) -> tuple[str, ...]:
 
 def rows(found: Judged) -> list[Row]:
     """One per rule; the change is against the most probable class on the same examples."""
-    made = []
+    made, chosen = [], found.chosen
     for line in found.lines:
         cost = Estimate.of(line.costs)
         cells = [
@@ -57,12 +57,12 @@ def rows(found: Judged) -> list[Row]:
         cells.append(percent(line.accuracy))
         if found.mistakes.order.is_ordered:
             cells.append("–" if line.kappa is None else f"{line.kappa:.3f}")
-        made.append(Row(line.rule, tuple(cells), line is found.chosen))
+        made.append(Row(line.rule, tuple(cells), line is chosen))
     return made
 
 
 def as_text(found: Judged) -> str:
-    """Aligned plain text; an arrow marks the recommended rule."""
+    """Aligned plain text; an arrow, explained below, marks the recommended rule."""
     lines = [["", "answer", *columns(found)]]
     lines += [["→" if row.is_chosen else "", row.rule, *row.cells] for row in rows(found)]
-    return aligned(lines)
+    return f"{aligned(lines)}\n   → what we would use"

@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 
 from ... import _checks
-from .estimates import Estimate, change
+from .estimates import Estimate
 from .judged import KAPPA, Judged, Line
 from .passes import CALIBRATED
 
@@ -31,26 +31,24 @@ class Verdict:
 
 def verdict(found: Judged) -> Verdict:
     """The verdict on the results."""
-    chosen, baseline = found.chosen, found.baseline
-    difference = change(chosen.costs, baseline.costs)
-    mood = "" if chosen is baseline else "helps" if difference.high < 0 else ""
-    if chosen is not baseline and difference.low <= 0 <= difference.high:
-        mood = "tendency"
+    mood = "" if found.chosen is found.baseline else "tendency"
+    if mood and found.difference.high < 0:
+        mood = "helps"
     advice = [_calibration(found), *_abstaining(found), *_kappa(found)]
-    return Verdict(_sentence(found, difference), tuple(advice), tuple(_notes(found)), mood)
+    return Verdict(_sentence(found), tuple(advice), tuple(_notes(found)), mood)
 
 
-def _sentence(found: Judged, difference: Estimate) -> str:
-    chosen, baseline, mistakes = found.chosen, found.baseline, found.mistakes
-    plain, count = Estimate.of(baseline.costs), len(found.truth)
-    if chosen is baseline:
+def _sentence(found: Judged) -> str:
+    own, baseline, mistakes = found.own, found.baseline, found.mistakes
+    plain, count, difference = Estimate.of(baseline.costs), len(found.truth), found.difference
+    if own is baseline:
         return (
             f"If every mistake costs the same, the most probable class is the right answer: "
             f"{percent(plain.value)} of {count:,} examples are answered wrong "
             f"(95 % interval {percent(plain.low)} to {percent(plain.high)})."
         )
     measured = (
-        f"{mistakes.noun} is {number(float(chosen.costs.mean()))}{mistakes.unit} instead of "
+        f"{mistakes.noun} is {number(float(own.costs.mean()))}{mistakes.unit} instead of "
         f"{number(plain.value)} by the most probable class"
     )
     over = f"over {count:,} examples"
@@ -58,17 +56,17 @@ def _sentence(found: Judged, difference: Estimate) -> str:
         return f"The most probable class is right in all {count:,} examples: nothing to gain."
     if difference.high < 0:
         return (
-            f"Answer by {_rule(found, chosen)}: {measured}, {percent(-difference.value)} less "
+            f"Answer by {_rule(found, own)}: {measured}, {percent(-difference.value)} less "
             f"(95 % interval {percent(-difference.high)} to {percent(-difference.low)}) {over}."
         )
     if difference.low > 0:
         return (
-            f"Stay with the most probable class: by {_rule(found, chosen)} {measured}, "
+            f"Stay with the most probable class: by {_rule(found, own)} {measured}, "
             f"{percent(difference.value)} more (95 % interval {percent(difference.low)} to "
             f"{percent(difference.high)}) {over}. The probabilities are not calibrated well enough."
         )
     return (
-        f"{_rule(found, chosen, begins=True)} and the most probable class do not differ clearly: "
+        f"{_rule(found, own, begins=True)} and the most probable class do not differ clearly: "
         f"{measured}, {signed(difference.value)} (95 % interval {signed(difference.low)} to "
         f"{signed(difference.high)}) {over}."
     )
@@ -96,10 +94,12 @@ def _calibration(found: Judged) -> str:
 
 
 def _abstaining(found: Judged) -> list[str]:
-    curve = found.curves[found.chosen.probabilities]
+    if found.stays:
+        return []  # its expected costs are not those of this answer
+    curve = found.curves[found.own.probabilities]
     reached = [at for at, share in enumerate(curve.coverage) if share >= _ANSWERED]
     at = reached[-1] if reached else 0
-    if curve.coverage[at] == 1 or curve.risk[0] == 0:
+    if curve.coverage[at] == 1 or curve.risk[at] >= curve.risk[0]:
         return []
     return [
         f"If the {percent(1 - curve.coverage[at], 0)} of examples with the highest expected cost "

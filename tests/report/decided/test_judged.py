@@ -135,7 +135,36 @@ def test_the_chosen_rule_is_not_chosen_by_what_it_costs(found):
 def test_probabilities_that_mean_what_they_say_are_left_alone(tmp_path):
     found = judge(written(tmp_path, *drawn(3000, sharpness=1.0)))
     assert found.chosen.probabilities == "as is"
-    assert "as calibrated as a temperature" in verdict(found).advice[0]
+    assert "about as sure as they should be" in verdict(found).advice[0]
+
+
+def test_a_gain_that_may_be_luck_is_no_reason_for_a_temperature(tmp_path):
+    """Exact posteriors: the temperature is 1.11, and .0002 nats per example better elsewhere."""
+    random = np.random.default_rng(3)
+    centres = random.normal(size=(6, 32))
+    truth = random.integers(0, 6, 900)
+    z = -np.square((centres[truth] + random.normal(0, 2, (900, 32)))[:, None] - centres).sum(-1) / 8
+    p = np.exp(z - z.max(1, keepdims=True))
+    found = judge(written(tmp_path, p / p.sum(1, keepdims=True), truth))
+    assert found.gain.value > 0
+    assert abs(found.temperature - 1) > 0.05
+    assert found.own.probabilities == "as is"
+    assert "about as sure as they should be" in verdict(found).advice[0]
+
+
+def test_a_gain_that_is_clear_but_tiny_is_no_reason_either(tmp_path):
+    found = judge(written(tmp_path, *drawn(5000, seed=1, sharpness=1.2)))
+    assert found.gain.low > 0
+    assert found.own.probabilities == "as is"
+
+
+def test_a_truth_of_probability_0_is_not_what_a_temperature_gains_by(tmp_path):
+    p, truth = drawn(600)
+    before = judge(written(tmp_path, p, truth)).gain
+    p[0, truth[0]] = 0.0
+    after = judge(written(tmp_path, p / p.sum(1, keepdims=True), truth)).gain
+    assert after.low > 0
+    assert abs(after.value - before.value) < 16 / 600
 
 
 def test_a_tendency_and_a_loss_are_called_so(tmp_path):

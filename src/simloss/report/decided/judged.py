@@ -31,8 +31,8 @@ KAPPA = "thresholds for quadratic κ"
 # The largest number of classes for which thresholds are fitted: they need tables of C x C.
 _MOST_ORDERED = 2000
 
-# A temperature this close to 1 is not worth applying.
-_NEAR_ONE = 0.05
+# A temperature that makes the truth likelier by fewer nats per example is not worth applying.
+_WORTHWHILE = 0.01
 
 
 @dataclass(frozen=True)
@@ -67,6 +67,8 @@ class Judged:
         lines: all rules; the most probable class first.
         temperature: fitted on all examples, for new ones.
         temperatures: one per fold, fitted on the others.
+        gain: by how many nats per example the temperature of the other folds makes the truth
+            likelier.
         nll: as is, and calibrated on the other folds.
         calibration_error: the same.
         reliability: the same.
@@ -81,6 +83,7 @@ class Judged:
     lines: tuple[Line, ...]
     temperature: float
     temperatures: tuple[float, ...]
+    gain: Estimate
     nll: tuple[float, float]
     calibration_error: tuple[float, float]
     reliability: tuple[Reliability, Reliability]
@@ -95,8 +98,8 @@ class Judged:
 
     @property
     def is_calibrated_better(self) -> bool:
-        """Whether the likelihood improves, on examples the temperature was not fitted on."""
-        return self.nll[1] < self.nll[0] and abs(self.temperature - 1) > _NEAR_ONE
+        """Whether a temperature clearly makes the truth likelier."""
+        return _better_kind(self.gain) == CALIBRATED
 
     @property
     def own(self) -> Line:
@@ -105,7 +108,7 @@ class Judged:
         Chosen without looking at its cost, so that the comparison is that of a single rule.
         """
         own = [line for line in self.lines if line.rule == self.mistakes.rule]
-        wanted = CALIBRATED if self.is_calibrated_better else AS_IS
+        wanted = _better_kind(self.gain)
         return next((line for line in own if line.probabilities == wanted), own[0])
 
     @cached_property
@@ -150,13 +153,13 @@ def judged(
 def _summed_up(
     mistakes: Mistakes, second: SecondPass, y: Tensor, left_out: int, sample: Sample
 ) -> Judged:
-    fold, nll = torch.cat(second.fold), second.value("nll")
+    fold, gain = torch.cat(second.fold), second.gain()
     answers = {key: torch.cat(given) for key, given in second.answers.items()}
     lines = [_line(mistakes, rule, kind, a, y) for (rule, kind), a in answers.items()]
     cuts = None
     count = len(mistakes.order.names)
     if mistakes.order.is_ordered and count <= _MOST_ORDERED and int(y.max()) < count:
-        kind = CALIBRATED if nll[1] < nll[0] else AS_IS
+        kind = _better_kind(gain)
         aim = aim_of("quadratic_kappa", count, None, None)
         scores, classes = torch.cat(second.scores[kind]), torch.arange(count)
         held_out = held_out_answers(scores, y, aim, classes, fold)
@@ -179,7 +182,8 @@ def _summed_up(
         tuple(lines),
         second.temperatures[-1],
         second.temperatures[:-1],
-        nll,
+        gain,
+        second.value("nll"),
         second.value("calibration_error"),
         (
             reliability_of(second.sums["calibration_error", AS_IS]),
@@ -189,6 +193,10 @@ def _summed_up(
         nodes,
         cuts,
     )
+
+
+def _better_kind(gain: Estimate) -> str:
+    return CALIBRATED if gain.low > 0 and gain.value >= _WORTHWHILE else AS_IS
 
 
 def _line(mistakes: Mistakes, rule: str, kind: str, answers: Tensor, y: Tensor) -> Line:

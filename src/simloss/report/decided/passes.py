@@ -15,6 +15,7 @@ from ...decision import decide, expected_cost
 from ...decision.answer import rounding_of
 from ...decision.costs import SquaredCost
 from ...similarity import Tree
+from .estimates import Estimate
 from .mistakes import Mistakes
 from .sampling import FOLDS, Sample, folds
 
@@ -90,6 +91,7 @@ class SecondPass:
         self.expected: dict[str, list[Tensor]] = {AS_IS: [], CALIBRATED: []}
         self.scores: dict[str, list[Tensor]] = {AS_IS: [], CALIBRATED: []}
         self.sums: dict[tuple[str, str], Tensor] = {}
+        self.gains: list[Tensor] = []
 
     def add(self, part: Part, truth: Any) -> None:
         known = truth >= 0
@@ -101,8 +103,12 @@ class SecondPass:
             return
         p = torch.from_numpy(part.probabilities[known])
         temperature = torch.tensor(self.temperatures, dtype=p.dtype)[fold].unsqueeze(1)  # (M, 1)
+        z = logits(p)
         self._take(AS_IS, p, y)
-        self._take(CALIBRATED, (logits(p) / temperature).softmax(-1), y)
+        self._take(CALIBRATED, (z / temperature).softmax(-1), y)
+        rows = (y < p.shape[1]).nonzero().squeeze(1)
+        likelier = (z / temperature).log_softmax(-1) - z.log_softmax(-1)
+        self.gains.append(likelier[rows, y[rows]])
 
     def _take(self, kind: str, p: Tensor, y: Tensor) -> None:
         for rule, (cost, positions) in self.mistakes.rules().items():
@@ -120,6 +126,13 @@ class SecondPass:
         for name in ("nll", "calibration_error") if bool(is_class.any()) else ():
             own = metrics.find(name).sums_of(None, y[is_class], probabilities=p[is_class])
             self.sums[name, kind] = self.sums.get((name, kind), torch.zeros_like(own)) + own
+
+    def gain(self) -> Estimate:
+        """By how many nats a temperature makes the truth likelier, where it was not fitted on.
+
+        A probability below 1e-7 counts as that on both sides: no temperature mends it.
+        """
+        return Estimate.of(torch.cat(self.gains))
 
     def value(self, name: str) -> tuple[float, float]:
         """A metric of the original and of the calibrated probabilities."""

@@ -82,13 +82,13 @@ def _calibration(found: Judged) -> str:
     before, after = found.calibration_error
     if not found.is_calibrated_better:
         return (
-            f"The probabilities are as calibrated as a temperature can make them: their "
-            f"calibration error is {percent(before)}."
+            f"The probabilities are about as sure as they should be: their calibration error is "
+            f"{percent(before)}."
         )
     how = "too sure of themselves" if found.temperature > 1 else "not sure enough of themselves"
     return (
         f"The probabilities are {how}: a temperature of {found.temperature:.3g} makes the truth "
-        f"more likely, by {found.nll[0] - found.nll[1]:.3g} nats per example, on examples it was "
+        f"more likely, by {found.gain.value:.3g} nats per example, on examples it was "
         f"not fitted on; the calibration error changes from {percent(before)} to {percent(after)}."
     )
 

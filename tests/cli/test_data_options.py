@@ -255,6 +255,14 @@ class TestPredict:
         share = float(output.split("(")[-1].split(" %")[0])
         assert share > 50  # it has learnt something
 
+    def test_right_answers_for_training_data_are_said_to_be_such(self, capsys, model, credit):
+        main(["predict", model, str(Path(credit).resolve())])
+        said = "The model was trained on examples of this data"
+        assert said in capsys.readouterr().out.splitlines()[-1]
+        pd.read_csv(credit).head(40).to_csv("new.csv", index=False)
+        main(["predict", model, "new.csv"])
+        assert said not in capsys.readouterr().out
+
     def test_images(self, capsys, ages):
         main(["train", ages, "--size", "8", "--epochs", "1", "--loss", "cross-entropy"])
         assert SavedModel.load("model.safetensors").input_shape == (3, 8, 8)

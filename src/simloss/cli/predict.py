@@ -63,6 +63,7 @@ def predict(
     from ..experiment.saved.answers import answers, right_share
     from ..experiment.saved.model import SavedModel
     from ..experiment.saved.new_data import new_data
+    from ..experiment.saved.remeasure import is_what_it_learned_from
 
     if out is not None and out.suffix.lower() not in (".csv", ".parquet"):
         raise ValueError(f"`--out` must end in .csv or .parquet, but got '{out}'.")
@@ -92,6 +93,8 @@ def predict(
     right, known = right_share(saved, examples, table)
     if known:
         print(f"Right: {right:,} of {known:,} whose class is known ({100 * right / known:.1f} %)")
+    if known and is_what_it_learned_from(saved.config, source):
+        print("The model was trained on examples of this data, so this says nothing of new ones.")
 
 
 def _refuse_without_use(

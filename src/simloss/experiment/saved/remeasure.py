@@ -59,7 +59,7 @@ def labelled(saved: SavedModel, data: str, image_column: str | None = None) -> L
     So a net is never judged on what it has seen, unless the data is a copy of it.
     """
     config = saved.config
-    if _is_what_it_learned_from(config, data):
+    if is_what_it_learned_from(config, data):
         if config.split.shares[0] == 1:
             raise DataError(
                 f"`--data` must be examples that the model has not seen, but it was trained on all "
@@ -87,7 +87,8 @@ def _inputs(saved: SavedModel, known: Dataset) -> Tensor:
     return torch.cat([known.inputs, saved.tfidf(known.texts).double()], dim=1)
 
 
-def _is_what_it_learned_from(config: Config, data: str) -> bool:
+def is_what_it_learned_from(config: Config, data: str) -> bool:
+    """Whether this names the data the model was trained on; a copy of it goes unnoticed."""
     if config.data.path is None or names_an_attribute(data):
         return data == config.data.source
     return expanded(data).resolve() == expanded(config.data.path).resolve()

@@ -291,6 +291,10 @@ def test_a_winner_that_is_no_net_is_named_first_and_similarity_still_answered():
     assert found.sentence.startswith("The best here is boosted regression: mean error about ")
     assert "Training with similarity lowers that to about " in found.sentence
     assert str(found.recommendation) == "boosted regression, answered by the nearest class"
+    advice = replace(found, command="simloss train --from run").advice
+    assert advice[-1] == (
+        "To train it on 80 % of the data, to answer by the median: simloss train --from run"
+    )
     assert found.helps
     assert {table.rule for table in found.tables} == {"argmax", "median", "nearest"}
     [own] = [table for table in found.tables if table.rule == "nearest"]

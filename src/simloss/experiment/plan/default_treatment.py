@@ -1,9 +1,14 @@
 """What to train with before anything is tuned, by what our own results found best."""
 
+from ...decision.rules import RULES
 from ...loss.registry import BASELINE, LOSSES
 from .alternatives import RIVALS
 from .similarities import SIMILARITIES
 from .treatment import Treatment, check_command_loss
+
+# Of what `simloss train --from` trains: rivals stop by a validation part, and a regression learns
+# there how far off it is.
+FOR_RIVALS = (0.8, 0.15, 0.05)
 
 
 def default_treatment(loss: str | None, similarity: str, value: float | None) -> Treatment:
@@ -36,3 +41,12 @@ def with_baseline(chosen: Treatment) -> tuple[Treatment, ...]:
     """What a configuration holds for one net: cross entropy always, and last the net to train."""
     baseline = Treatment(BASELINE)
     return (baseline,) if chosen == baseline else (baseline, chosen)
+
+
+def saved_rule(rule: str, other: str) -> str:
+    """The decision a saved model answers by: `rule`, or else `other`, the run's.
+
+    A model answers from probabilities. So a regression that was best by its nearest class gets the
+    decision of the run: its probabilities lie around the same prediction.
+    """
+    return rule if rule in RULES else other

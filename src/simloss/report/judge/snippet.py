@@ -3,6 +3,8 @@
 from typing import Any
 
 from ...decision.rules import RULES
+from ...experiment.plan.alternatives import RIVALS
+from ...experiment.plan.default_treatment import FOR_RIVALS, saved_rule
 from ...experiment.plan.similarities import SIMILARITIES
 from ...loss.registry import BASELINE, BY_RULE, LOSSES
 
@@ -18,6 +20,20 @@ def snippet(treatment: dict[str, Any], rule: str) -> str | None:
     """
     loss, decision = _loss(treatment), RULES[rule].code if rule in RULES else None
     return f"{loss}, then {decision}" if loss and decision else None
+
+
+def trained_how(treatment: dict[str, Any], rule: str, other: str) -> str:
+    """What `simloss train --from` does: on which data, and by `other` if no model has the rule.
+
+    Example:
+        >>> trained_how({"loss": "soft-target"}, "median", "median")
+        'on all the data'
+        >>> trained_how({"loss": "boosted-regression"}, "nearest", "median")
+        'on 80 % of the data, to answer by the median'
+    """
+    share = f"{100 * FOR_RIVALS[0]:g} % of" if treatment["loss"] in RIVALS else "all"
+    saved = saved_rule(rule, other)
+    return f"on {share} the data" + (f", to answer by {RULES[saved].answer}" * (saved != rule))
 
 
 def _loss(treatment: dict[str, Any]) -> str | None:

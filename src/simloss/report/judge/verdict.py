@@ -15,7 +15,7 @@ from .judgement import WORTHWHILE, Judgement, Question, judgement
 from .paper_table import Table, tables
 from .results import Record, Results
 from .sentence import about_relabelling, is_often_right, sentence
-from .snippet import snippet
+from .snippet import snippet, trained_how
 from .wording import listed, numbers, one_line, runs
 
 _ABOUT_INTERVALS = (
@@ -36,7 +36,7 @@ class Verdict:
         results: the numbers behind it.
         relabelling: whether cross entropy's own mistakes know of the similarity, where the run
             folder tells.
-        command: what trains the recommendation on all the data, where there is a run folder.
+        command: what trains the recommendation, where there is a run folder.
     """
 
     sentence: str
@@ -92,7 +92,8 @@ class Verdict:
             return []
         code = snippet(best.row.treatment, best.rule)
         lines = [f"We would use: {best}.", f"In code: {code}" if code else ""]
-        lines += [f"To train it on all the data: {self.command}" if self.command else ""]
+        how = trained_how(best.row.treatment, best.rule, self.results.config.rules[-1])
+        lines += [f"To train it {how}: {self.command}" if self.command else ""]
         return [line for line in lines if line]
 
     def as_dict(self) -> dict[str, Any]:

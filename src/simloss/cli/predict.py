@@ -31,8 +31,9 @@ def predict(
 ) -> None:
     """Answer for new examples with a net that simloss train has saved.
 
-    Each gets an answer, its calibrated probability, what it is expected to cost (in the unit of the
-    decision: 1 for any mistake, or the distance), and the most probable classes. A bin also has its
+    Each gets an answer, its probability, what it is expected to cost (in the unit of the decision:
+    1 for any mistake, or the distance), and the most probable classes. All of these go by the same
+    probabilities, calibrated unless that made the answers on validation worse. A bin also has its
     value, the median of its training examples. Of a table, the columns that identify a row are
     carried through, and "outside" says which cells lie far outside the training data.
 

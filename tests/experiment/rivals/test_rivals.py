@@ -100,7 +100,8 @@ def test_a_rival_is_saved_and_answers(config, loss, tmp_path):
     said = list(train_and_save(Setup(alone), out))
     saved = SavedModel.load(out)
     record, _ = run_cell(Setup(alone), Treatment(loss), 1)
-    mae = record["metrics"]["test"]["median"]["mae"]
+    end = "" if saved.temperature == 1 else "_calibrated"
+    mae = record["metrics"]["test"]["median"][f"mae{end}"]
     assert f"MAE {mae:.2f}" in said[3]
     dataset = Setup(alone).dataset
     from simloss.experiment.train.splits import indices_of

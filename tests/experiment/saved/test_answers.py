@@ -3,11 +3,12 @@ import torch
 from torch import nn
 
 from simloss.data import Standardizer
-from simloss.decision import expected_cost
+from simloss.decision import decide, expected_cost
 from simloss.experiment.plan.presets import comparison
 from simloss.experiment.saved.answers import answers
 from simloss.experiment.saved.model import SavedModel
 from simloss.experiment.saved.new_data import NewData
+from simloss.experiment.saved.train_one import kept_temperature
 
 NAMES = tuple("abcdefg")
 LOGITS = torch.tensor([[6.0, 2.0, 0.0, 0.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0, 0.0, 3.0, 6.0]])
@@ -30,21 +31,41 @@ def saved():
     )
 
 
-def test_answers_as_judged_and_calibrated_numbers_beside(saved):
+def test_answers_go_by_the_probabilities_beside_them(saved):
     table = answers(saved, NewData(LOGITS, [1, 2], "row"), all_probabilities=True)
-    # The median of the calibrated, nearly even probabilities would be "d" for both.
-    assert table["answer"] == ["a", "g"]
     calibrated = (LOGITS / 50).softmax(-1)
-    assert table["probability"] == pytest.approx([calibrated[0, 0].item(), calibrated[1, 6].item()])
-    expected = expected_cost(calibrated, torch.tensor([0, 6]), "median")
-    assert table["expected_cost"] == pytest.approx(expected.tolist(), abs=1e-5)
     assert table["p(c)"] == pytest.approx(calibrated[:, 2].tolist(), abs=1e-5)
+    chosen = decide(calibrated, "median")
+    assert table["answer"] == [NAMES[i] for i in chosen.tolist()] == ["d", "d"]
+    assert saved.predict(LOGITS).tolist() == chosen.tolist()
+    assert table["probability"] == pytest.approx(calibrated[:, 3].tolist())
+    expected = expected_cost(calibrated, chosen, "median")
+    assert table["expected_cost"] == pytest.approx(expected.tolist(), abs=1e-5)
 
 
-def test_abstains_by_the_calibrated_cost(saved):
+def test_abstains_by_the_expected_cost(saved):
     low, high = sorted(answers(saved, NewData(LOGITS, [1, 2], "row"))["expected_cost"])
     table = answers(saved, NewData(LOGITS, [1, 2], "row"), abstain=(low + high) / 2)
     assert sorted(table["abstained"]) == [False, True]
     assert table["answer"].count(None) == 1
     with pytest.raises(TypeError, match="`abstain` must be a number, but got 'much'"):
         answers(saved, NewData(LOGITS, [1, 2], "row"), abstain="much")
+
+
+@pytest.mark.parametrize(
+    ("metric", "before", "after", "kept"),
+    [
+        ("mae", 1.0, 0.9, 3.0),
+        ("mae", 1.0, 1.005, 3.0),  # may be luck
+        ("mae", 1.0, 1.1, 1.0),
+        ("accuracy", 0.8, 0.9, 3.0),
+        ("accuracy", 0.8, 0.7, 1.0),
+        ("mae", 1.0, None, 1.0),
+    ],
+)
+def test_a_temperature_is_kept_unless_the_answers_get_worse(metric, before, after, kept):
+    values = {metric: before} | ({} if after is None else {f"{metric}_calibrated": after})
+    one = {"metrics": {"validation": {"median": values}}, "temperature": {"median": 3.0}}
+    other = {**one, "temperature": {"median": 2.0}}
+    assert kept_temperature([one, other, one], "median", metric) == kept
+    assert kept_temperature([], "median", metric) == 1.0

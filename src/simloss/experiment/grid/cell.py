@@ -21,6 +21,8 @@ from ..train.measure import Judge, output_summary, temperature_of
 from .setup import Setup, derived_seed
 from .store import Arrays
 
+CALIBRATED = "_calibrated"  # behind the name of a metric that is measured after a temperature
+
 OnEpoch = Callable[[dict[str, Any]], None]
 
 
@@ -164,7 +166,7 @@ def calibrated_metrics(
 ) -> dict[str, float]:
     """The same metrics at the temperature that validation asks for, under "NAME_calibrated"."""
     values = judge.all_metrics(answers, truth, p)
-    return {f"{name}_calibrated": value for name, value in values.items()}
+    return {name + CALIBRATED: value for name, value in values.items()}
 
 
 def versions() -> dict[str, str]:

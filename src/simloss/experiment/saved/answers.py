@@ -33,9 +33,7 @@ def answers(
     tenth of their column's range beyond what the net was trained on, and the columns that identify
     a row come first.
 
-    The answer is made as the net was judged when it was chosen, from its probabilities as they are.
-    What is shown beside it is calibrated by the temperature that validation asked for: answers made
-    from that can be much worse, where a net's outputs are no posterior (SimLoss's, by the median).
+    The answer, its expected cost and whether to abstain all go by the probabilities that are shown.
 
     Args:
         saved: the net.
@@ -46,8 +44,7 @@ def answers(
     """
     p = saved.probabilities(data.inputs)
     cost, positions = cost_of(saved, rule or saved.rule)
-    as_judged = saved.probabilities(data.inputs, calibrated=False)
-    chosen = decide(as_judged, cost, positions=positions)
+    chosen = decide(p, cost, positions=positions)
     costs = expected_cost(p, chosen, cost, positions=positions)
     limit = float("inf") if abstain is None else _checks.threshold("abstain", abstain)
     final = chosen.masked_fill(costs > limit, UNSURE)

@@ -40,7 +40,7 @@ class SavedModel:
         standardize: the statistics of its training part.
         class_names: in class order.
         superclasses: one per class, or None.
-        temperature: fitted on validation.
+        temperature: fitted on validation; 1 where the answers there were worse by it.
         config: what trained it; `rule` is the decision it was kept for.
         input_shape: of one example as the net sees it.
         encoder: makes inputs of a table's cells, or None.
@@ -169,8 +169,8 @@ class SavedModel:
             _objective(path, config.treatments[-1], _classes(names, None, places), tensors),
         )
 
-    def probabilities(self, inputs: Tensor, *, calibrated: bool = True) -> Tensor:
-        """Class probabilities of inputs as a `Dataset` holds them, (N, C)."""
+    def probabilities(self, inputs: Tensor) -> Tensor:
+        """Class probabilities of inputs as a `Dataset` holds them, at the temperature, (N, C)."""
         if self.encoder is not None:
             inputs = self.encoder(inputs)
         if tuple(inputs.shape[1:]) != self.input_shape:
@@ -182,11 +182,11 @@ class SavedModel:
         logits = logits_of(self.net, Part(inputs, torch.zeros(len(inputs)), ready))
         if self.objective is not None:
             logits = self.objective.logits(logits)
-        return (logits / (self.temperature if calibrated else 1.0)).softmax(-1)
+        return (logits / self.temperature).softmax(-1)
 
     def predict(self, inputs: Tensor) -> Tensor:
         """The classes answered, by the decision rule the net was kept for, (N)."""
-        return self.judge().answers(self.probabilities(inputs, calibrated=False), self.rule)
+        return self.judge().answers(self.probabilities(inputs), self.rule)
 
     @property
     def is_of_images(self) -> bool:

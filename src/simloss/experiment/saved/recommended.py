@@ -16,7 +16,7 @@ from ..plan.default_treatment import FOR_RIVALS, saved_rule, with_baseline
 from ..plan.treatment import Treatment
 from ..train.loop import train
 from ..writing import RunFolderError
-from .train_one import saved_model, train_and_save
+from .train_one import kept_temperature, saved_model, train_and_save
 
 
 class Recommended(NamedTuple):
@@ -24,7 +24,7 @@ class Recommended(NamedTuple):
 
     Attributes:
         config: the experiment that recommends them, for one model; its last treatment is the one.
-        temperature: the median of the temperatures that calibrate.
+        temperature: for the model, as `kept_temperature` says.
     """
 
     config: Config
@@ -59,8 +59,7 @@ def recommended(
         rules=argmax_and(rule),
         split=replace(config.split, shares=(1.0, 0.0, 0.0) if is_net else FOR_RIVALS),
     )
-    warmth = [each for r in runs if (each := r.get("temperature", {}).get(rule)) is not None]
-    return Recommended(config, float(median(warmth or [1.0])))
+    return Recommended(config, kept_temperature(runs, rule, config.metrics[0]))
 
 
 def train_recommended(

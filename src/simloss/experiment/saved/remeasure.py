@@ -14,7 +14,7 @@ from ..._disk import expanded
 from ..._imports import names_an_attribute
 from ...data import DataError, Dataset, rows
 from ...data.table_file import is_table
-from ..grid.cell import calibrated_metrics, head
+from ..grid.cell import head
 from ..grid.store import Arrays, RunFolder
 from ..plan.config import Config
 from ..plan.sources import dataset
@@ -136,7 +136,7 @@ def _measured(
     record: dict[str, Any] = {
         **head(config, config.treatments[0], config.seeds[0], "done"),
         "metrics": {"validation": {}, "test": {}},
-        "temperature": dict.fromkeys(config.rules, saved.temperature),
+        "temperature": dict.fromkeys(config.rules, 1.0),  # that of the model is in its outputs
         "best_epoch": {},
         "epochs": 0,
         "history": [],
@@ -147,13 +147,11 @@ def _measured(
     sidecar: Arrays = {}
     for name, part in examples.parts.items():
         inputs, truth = rows(examples.inputs, part), examples.labels[part]
-        p, calibrated = (saved.probabilities(inputs, calibrated=each) for each in (False, True))
+        p = saved.probabilities(inputs)
         answers = {rule: judge.answers(p, rule) for rule in config.rules}
         if name != "train":
             record["metrics"][name] = {
-                rule: judge.all_metrics(answer, truth, p)
-                | calibrated_metrics(judge, calibrated, truth, judge.answers(calibrated, rule))
-                for rule, answer in answers.items()
+                rule: judge.all_metrics(answer, truth, p) for rule, answer in answers.items()
             }
         summary = output_summary(p, answers, truth, judge.num_classes)
         sidecar |= {f"{name}_{key}": value for key, value in summary.items()}

@@ -40,7 +40,10 @@ def test_compare_says_what_may_be_wrong_how_long_it_takes_and_what_to_do_next(ta
     assert "NOTE: 'label' is 0 to 7, taken for an order." in said
     assert "Training 15 nets (mlp)" in said  # cross entropy and two values, five runs
     assert "\nAbout 10 s\n" in said  # nothing quicker is proposed
-    assert "→ what we would use; change and better in: against cross entropy, " in said
+    assert (
+        "→ what we would use, chosen on validation data; change and better in: against cross "
+        in said
+    )
     assert "To train it on all the data: simloss train --from runs/codes-" in said
     [run] = Path("runs").iterdir()
     Path("model.safetensors").touch()

@@ -22,7 +22,9 @@ def table(verdict: "Verdict") -> str:
 
 def legend(verdict: "Verdict") -> list[str]:
     """A line on what the arrow and the changes mean, where the table has them."""
-    told = ["→ what we would use"] if verdict.recommendation is not None else []
+    told = []
+    if verdict.recommendation is not None:
+        told += ["→ what we would use, chosen on validation data"]
     if (baseline := verdict.judgement.baseline) is not None:
         told += [f"change and better in: against {baseline}"]
     return [f"   {'; '.join(told)}"] if told else []

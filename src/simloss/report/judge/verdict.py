@@ -19,8 +19,7 @@ from .snippet import snippet, trained_how
 from .wording import listed, numbers, one_line, runs
 
 _ABOUT_INTERVALS = (
-    "Intervals are about this data set: that its splits share examples is counted, that another "
-    "sample might be different is not."
+    "The intervals allow for splits that share examples, but not for another sample of the data."
 )
 
 

@@ -166,7 +166,6 @@ SETTINGS = {
         "validation images trained on, padded": Setting(trained_on, padded),
         "validation images trained on, flips only": Setting(trained_on, padding=0),
         "14 classes misnumbered": Setting(misnumbered),
-        "14 classes misnumbered, padded": Setting(misnumbered, padded),
         "14 classes misnumbered, 20 and 50 filters, 500 units": Setting(misnumbered, wide),
         "validation images trained on, SimLoss, l = .4": Setting(
             trained_on, treatment=Treatment("simloss", "words", 0.4)

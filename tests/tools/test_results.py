@@ -20,13 +20,13 @@ from tools.results.paper import in_the_paper, papers_table
 from tools.results.prose_numbers import NUMBER, with_numbers
 from tools.results.settings import settings
 from tools.results.shared_seeds import shared_seeds
-from tools.results.shifted_names import fsa, shifted
 from tools.results.stand_in import stand_in
 from tools.results.start_rules import RULES, Case, left_out
 from tools.results.starting_values import cases, starting_values
 from tools.results.table import results_table
 
 from report import made_up
+from simloss.experiment.grid.setup import Setup
 from simloss.experiment.grid.store import RunFolder
 from simloss.experiment.plan.alternatives import ALTERNATIVES
 from simloss.experiment.plan.config import Config, DataConfig, cell_id
@@ -79,7 +79,7 @@ def test_the_papers_row_of_afad_at_r_8_lies_between_its_neighbours_as_the_page_s
     learned, mixed, nothing = (numbers[r] for r in (0.7, 0.8, 0.9))
     ways = [(m - a) / (b - a) for a, m, b in zip(learned, mixed, nothing, strict=True)]
     assert ways == pytest.approx([0.55] * 3, abs=0.005)
-    assert "all lie 55 % of the way" in " ".join(PAPER_PAGE.read_text("utf-8").split())
+    assert "about half way, 55 %, from its row .7 to its row .9" in " ".join(PAPER_PAGE.read_text("utf-8").split())
 
 
 def cells(table):
@@ -243,25 +243,26 @@ def test_settings_of_the_paper_beside_its_numbers(tmp_path):
 
 
 @pytest.mark.skipif(not PAGE.exists(), reason="not in a clone")
-def test_shifted_names_move_what_stands_between_the_two_spellings():
-    """By hand: couch gets the keyboard's superclass, crab the couch's, kangaroo the house's."""
-    known = json.loads((PAGE.parents[1] / "experiments/cifar100/classes.json").read_text())
-    names, groups = known["names"], known["superclasses"]
-    moved = dict(zip(names, shifted(names, groups), strict=True))
-    own = dict(zip(names, groups, strict=True))
-    assert sum(own[name] != moved[name] for name in names) == 14
-    for name, like in {
-        "couch": "lamp",
-        "crab": "couch",
-        "kangaroo": "house",
-        "lamp": "lamp",
-    }.items():
-        assert moved[name] == own[like]
+def test_misnumbered_classes_are_trained_under_the_number_before(tmp_path):
+    """Each pixel of an image is the number of its class in the file."""
+    from benchmarks.paper_settings import misnumbered
 
-
-def test_fsa_counts_wrong_answers_in_the_right_superclass():
-    answers = torch.tensor([[5, 3, 1], [0, 7, 0], [2, 2, 9]]).numpy()
-    assert fsa(answers, ["pet", "pet", "car"]) == pytest.approx(100 * 3 / 8)
+    dropped = ("aquarium_fish", "keyboard", "pickup_truck", "sweet_pepper")
+    kept = ("apple", "couch", "crab", "kangaroo")  # 0 to 3 of the preset, which has no keyboard
+    names = sorted([*dropped, *kept])
+    for file, count in {"train.bin": 20, "test.bin": 4}.items():
+        images = [bytes([0, i] + 3072 * [i]) for _ in range(count) for i in range(len(names))]
+        (tmp_path / file).write_bytes(b"".join(images))
+    (tmp_path / "fine_label_names.txt").write_text("\n".join(names))
+    (tmp_path / "coarse_label_names.txt").write_text("all")
+    parts = misnumbered(Setup(reproduction("cifar100", tmp_path)))
+    found = {
+        name: {(names[x[0, 0, 0]], int(y)) for x, y in zip(part.inputs, part.labels, strict=True)}
+        for name, part in parts.items()
+    }
+    wrong = {("apple", 0), ("crab", 1), ("kangaroo", 2), ("keyboard", 3)}
+    assert found["train"] == found["validation"] == wrong
+    assert found["test"] == {(name, kept.index(name)) for name in kept}
 
 
 @pytest.mark.skipif(not PAGE.exists(), reason="not in a clone")

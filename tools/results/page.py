@@ -18,7 +18,6 @@ from .over_sources import over_sources
 from .prose_numbers import with_numbers
 from .settings import settings
 from .shared_seeds import shared_seeds
-from .shifted_names import shifted_names
 from .starting_values import starting_values
 from .table import results_table
 
@@ -106,8 +105,6 @@ KINDS: dict[str, Callable[[list[Path]], str]] = {
     "encoder controls": lambda folders: controls(folders[0]),
     # What people would use instead of a net.
     "instead": lambda folders: instead(_runs(folders)),
-    # Whether another order of the class names explains the paper's FSA.
-    "shifted names": lambda folders: shifted_names(Run.read(folders[0])),
     # What the settings of a task of the paper change.
     "paper settings": lambda paths: settings(paths[0], paths[1].name),
 }

@@ -156,6 +156,12 @@ class TestParquet:
         with pytest.raises(DataError, match=r"needs about 19.1 MB of memory"):
             read_table(path)
 
+    def test_a_text_that_is_none(self, path):
+        broken = pyarrow.array([b"a", b"\xd1"]).view(pyarrow.string())
+        pyarrow.parquet.write_table(pyarrow.table({"t": broken}), path)
+        with pytest.raises(DataError, match="must be a parquet file, but: .*UTF8"):
+            read_table(path)
+
     def test_more_texts_than_an_array_holds(self, path, monkeypatch):
         monkeypatch.setattr("simloss.data.parquet_file._LONGEST", 20)
         texts = ["short", None, "a longer text", "x" * 50, "short"] * 3

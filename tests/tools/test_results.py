@@ -79,7 +79,9 @@ def test_the_papers_row_of_afad_at_r_8_lies_between_its_neighbours_as_the_page_s
     learned, mixed, nothing = (numbers[r] for r in (0.7, 0.8, 0.9))
     ways = [(m - a) / (b - a) for a, m, b in zip(learned, mixed, nothing, strict=True)]
     assert ways == pytest.approx([0.55] * 3, abs=0.005)
-    assert "about half way, 55 %, from its row .7 to its row .9" in " ".join(PAPER_PAGE.read_text("utf-8").split())
+    assert "about half way, 55 %, from its row .7 to its row .9" in " ".join(
+        PAPER_PAGE.read_text("utf-8").split()
+    )
 
 
 def cells(table):

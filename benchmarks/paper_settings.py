@@ -167,9 +167,6 @@ SETTINGS = {
         "validation images trained on, flips only": Setting(trained_on, padding=0),
         "14 classes misnumbered": Setting(misnumbered),
         "14 classes misnumbered, 20 and 50 filters, 500 units": Setting(misnumbered, wide),
-        "validation images trained on, SimLoss, l = .4": Setting(
-            trained_on, treatment=Treatment("simloss", "words", 0.4)
-        ),
     },
     "utkface": {
         "the preset": Setting(),

@@ -30,7 +30,7 @@ _SECONDS_A_DAY = 86_400
 _IDENTIFIER = re.compile(r"(?:^|[\W_])[iI][dD]$|[a-z]I[Dd]$")
 # The name pandas gives to the column of row numbers that `to_csv` writes without a heading.
 _ROW_NUMBER = re.compile(r"Unnamed: \d+|index|", re.IGNORECASE)
-_NOT_ONE_VALUE = (list, tuple, dict, set, np.ndarray)
+NOT_ONE_VALUE = (list, tuple, dict, set, np.ndarray)
 
 Numbers = npt.NDArray[np.float64]
 
@@ -155,7 +155,7 @@ def _column(name: str, cells: Any) -> Column | str:
     present = cells.dropna()
     if present.empty:
         return "empty"
-    if any(isinstance(cell, _NOT_ONE_VALUE) for cell in present.head(10)):
+    if any(isinstance(cell, NOT_ONE_VALUE) for cell in present.head(10)):
         return _vector_column(name, present, has_missing)
     if present.nunique() == 1 and not has_missing:
         return "always the same"

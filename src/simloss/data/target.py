@@ -14,7 +14,7 @@ from torch import Tensor
 
 from .. import _checks
 from .class_order import ClassOrder, class_order
-from .columns import Numbers, as_text
+from .columns import NOT_ONE_VALUE, Numbers, as_text
 from .errors import DataError
 
 # A number with more distinct values than this is a measurement, not a class.
@@ -58,7 +58,7 @@ def target(
         class_names: all classes in order, if their names do not show it.
         bins: cut a number into this many ordered classes of about equal size.
     """
-    if any(isinstance(each, (list, dict, np.ndarray)) for each in cells):
+    if any(isinstance(each, NOT_ONE_VALUE) for each in cells):
         raise DataError(f"`target` must hold one class per cell, but column {name!r} holds lists.")
     texts = as_text(cells)
     rows = np.array([i for i, text in enumerate(texts) if text], dtype=np.int64)
